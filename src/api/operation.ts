@@ -25,6 +25,8 @@ export interface Operation<
   reads?: boolean
   /** Holds its connection until something happens. @default false */
   holds?: boolean
+  /** Done by a bridge, for somebody in the folder of another system. @default false */
+  bridges?: boolean
   run(on: On, input: z.output<I>): Promise<Answer>
 }
 

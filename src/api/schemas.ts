@@ -237,7 +237,11 @@ export const settled = object('Settled', {
 export const maybeMessage = object('MaybeMessage', { message: z.nullable(inboxMessage) })
 
 export const errorAnswer = object('Error', {
-  error: z.strictObject({ ...texts('code', 'message'), hint: z.optional(text) }),
+  error: z.strictObject({
+    ...texts('code', 'message'),
+    hint: z.optional(text),
+    limit: z.optional(z.enum(['size', 'thread'])),
+  }),
 })
 
 /** The values of `to`. */

@@ -27,7 +27,7 @@ export class Arrivals {
   /** Somebody is there, or is there no more. */
   async #meet({ name, roles, tags, isHere = true }: AgentFact): Promise<void> {
     const { space, dry } = this.#parts
-    const known = space.core.agents.get(name)
+    const known = space.roster.get(name)
     const isOurs = known?.session.client === 'bridge' && !dry
     const isAway = known?.state === 'frozen' || known?.state === 'dead'
     if (isHere && isOurs && isAway) await space.join(name, { session: { client: 'bridge' } })
@@ -61,7 +61,7 @@ export class Arrivals {
 
   /** Tags that the other side has and this one does not. What is only here stays. */
   async #updateTags(name: string, roles: readonly string[], tags: readonly string[]): Promise<void> {
-    const agent = this.#parts.space.core.agents.get(name)
+    const agent = this.#parts.space.roster.get(name)
     if (agent === undefined) return
     const addTags = tags.filter((tag) => !agent.tags.includes(tag))
     const addRoles = roles.filter((role) => !agent.roles.includes(role))

@@ -1,4 +1,5 @@
 import { pause } from '../base/timers.ts'
+import { type BridgedSpace, bridgedOnDisk } from '../space/bridged.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { Folder } from './folder.ts'
 import type { Format } from './format.ts'
@@ -18,7 +19,7 @@ const againMs = 100
 const againAtMostMs = 5_000
 
 export interface BridgeOptions {
-  space: DiskSpace
+  space: DiskSpace | BridgedSpace
   format: Format
   /** The folder, with all links on the way to it resolved. */
   path: string
@@ -51,10 +52,12 @@ export class Bridge {
   readonly lag: Lag
 
   constructor(options: BridgeOptions) {
-    const { space, format, path, direction = 'both', dry = false, onProblem = () => {} } = options
+    const { format, direction = 'both', dry = false, onProblem = () => {} } = options
+    const space = 'core' in options.space ? bridgedOnDisk(options.space) : options.space
+    const path = space.nameOf(options.path)
     const memory = new Memory(options.memory)
     this.lag = new Lag(space.now())
-    const folder = new Folder(path, memory, space.now, hostOf(space))
+    const folder = new Folder(options.path, memory, space.now, hostOf(space))
     const report = ({ place, line, reason }: Problem) => {
       if (!memory.isNewProblem(JSON.stringify([place, line ?? 0, reason]))) return
       this.tally.problems++
@@ -80,9 +83,10 @@ export class Bridge {
 
   /** One look at both sides. Returns whether anything changed. `due`: the directories to look into. */
   async look(due?: ReadonlySet<string>): Promise<boolean> {
-    const { folder, direction, report, memory, path } = this.#parts
+    const { space, folder, direction, report, memory, path } = this.#parts
     this.#isPending = false
     const before = JSON.stringify(this.tally)
+    await space.refresh()
     folder.begin(due)
     if (!folder.exists) {
       report({ place: path, reason: gone })
@@ -137,15 +141,15 @@ export class Bridge {
 
   /** Keeps both sides the same until the signal ends it. */
   async run(signal: AbortSignal): Promise<void> {
-    const { space, folder, format, path } = this.#parts
+    const { space, folder, format } = this.#parts
     let isRung = false
     let wake = () => {}
     const ring = () => {
       isRung = true
       wake()
     }
-    const watch = new FolderWatch(path, ring)
-    const stopListening = space.core.journal.onWake(ring)
+    const watch = new FolderWatch(folder.root, ring)
+    const stopListening = space.onWake(ring)
     signal.addEventListener('abort', ring)
     format.start?.(folder, ring)
     let sweptAt = Number.NEGATIVE_INFINITY

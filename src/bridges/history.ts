@@ -3,8 +3,7 @@ import { systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import type { ReceiptState } from '../model/receipt.ts'
 import type { ExportedChange, ExportLine } from '../model/transfer.ts'
-import type { Refusal } from '../space/transfer.ts'
-import { importLines, type NumberedLine } from '../space/transfer.ts'
+import type { NumberedLine, Refusal } from '../space/transfer.ts'
 import type { CopyFact, CopyState, Format } from './format.ts'
 import { idOfKey, inputOf, keyOf, originOf, threadWord } from './letters.ts'
 import type { Parts } from './parts.ts'
@@ -126,8 +125,7 @@ export class History {
       if (!refused.has(fact)) refuse(fact, reason)
       refused.add(fact)
     }
-    const done = await importLines(space.core, lines, { onRefused })
-    tally.brought += done.imported
+    tally.brought += await space.importLines(lines, onRefused)
     memory.together(() => {
       for (const fact of new Set(facts))
         if (!refused.has(fact)) this.#link(fact, ids.get(fact)!, fact.state ?? 'unread')
@@ -141,9 +139,8 @@ export class History {
   /** Which of them were brought while they were not finished yet. */
   #earlier(): Promise<(string | undefined)[]> {
     const { space, format, path } = this.#parts
-    return space.core.query((source) => {
-      const view = space.core.viewOf(source)
-      return this.#facts.map((fact) => view.keyed(fact.letter.from, keyOf(format.name, path, fact)))
-    })
+    return space.keyed(
+      this.#facts.map((fact) => ({ from: fact.letter.from, key: keyOf(format.name, path, fact) })),
+    )
   }
 }

@@ -3,6 +3,7 @@ import { given } from '../base/objects.ts'
 import { person } from '../model/agent.ts'
 import { isoTime } from '../model/time.ts'
 import type { ExportLine } from '../model/transfer.ts'
+import { bridgedOnDisk } from '../space/bridged.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { type Imported, importLines, type NumberedLine } from '../space/transfer.ts'
 import { isAgent } from './arrivals.ts'
@@ -34,7 +35,7 @@ export async function importFolder(
   const places: string[] = []
   const linesThere: (number | undefined)[] = []
   try {
-    const folder = new Folder(path, memory, space.now, hostOf(space))
+    const folder = new Folder(path, memory, space.now, hostOf(bridgedOnDisk(space)))
     folder.begin()
     const lines = new Lines(space, format, path)
     const numbered = async function* (): AsyncGenerator<NumberedLine> {

@@ -1,4 +1,5 @@
 import { pause } from '../base/timers.ts'
+import type { BridgedSpace } from '../space/bridged.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { Bridge } from './bridge.ts'
 import type { Problem } from './problem.ts'
@@ -54,7 +55,7 @@ export async function keepBridges(space: DiskSpace, options: KeepOptions): Promi
 
 /** Runs one bridge until the signal ends it. */
 export async function runBridge(
-  space: DiskSpace,
+  space: DiskSpace | BridgedSpace,
   remembered: Remembered,
   { signal, onProblem }: KeepOptions,
 ): Promise<void> {

@@ -146,12 +146,9 @@ export class Outgoing {
     const foreign = this.#foreignId(message, to)
     if (memory.linkOf(foreign, to) !== undefined) return
     const link: Link = { foreign, owner: to, id: message.id, place: '', state: 'unread' }
-    if (isForNobodyIn(space.core.agents, to)) return this.#write(link, message)
+    if (isForNobodyIn(space.roster, to)) return this.#write(link, message)
     for (const name of there)
-      if (
-        space.core.agents.get(name)?.session.client === 'bridge' &&
-        (await this.#reached(name, message, seq))
-      )
+      if (space.roster.get(name)?.session.client === 'bridge' && (await this.#reached(name, message, seq)))
         return this.#write(link, message)
   }
 
@@ -191,7 +188,12 @@ export class Outgoing {
   }
 
   async #write(link: Link, message: Message, isRetry = false): Promise<void> {
-    const { memory, folder, format, space, tally, lag, dry } = this.#parts
+    const { memory, folder, format, space, tally, lag, dry, report } = this.#parts
+    if ('locked' in message)
+      return report({
+        place: link.foreign,
+        reason: 'is encrypted, and this bridge has no key: it stays here',
+      })
     if (!isRetry) tally.written++
     if (dry) return
     if (!isRetry) memory.setLink(link, false)
@@ -239,8 +241,7 @@ export class Outgoing {
   /** Its file is in the inbox there: that is as much as can be known. */
   async #tellDelivered({ owner, id }: Link): Promise<void> {
     const { space } = this.#parts
-    if (space.core.agents.get(owner)?.session.client === 'bridge')
-      await space.mailboxInside(owner).notified([id])
+    if (space.roster.get(owner)?.session.client === 'bridge') await space.mailboxInside(owner).notified([id])
   }
 
   /** Finishes what an earlier run was writing when it ended. */

@@ -1,4 +1,4 @@
-import type { DiskSpace } from '../space/space.ts'
+import type { BridgedSpace } from '../space/bridged.ts'
 import type { Folder, Host } from './folder.ts'
 import type { Format } from './format.ts'
 import type { Lag } from './lag.ts'
@@ -24,10 +24,11 @@ export interface Tally {
 
 /** What the parts of one bridge share. */
 export interface Parts {
-  readonly space: DiskSpace
+  readonly space: BridgedSpace
   readonly format: Format
   readonly folder: Folder
   readonly memory: Memory
+  /** What the space calls the folder. */
   readonly path: string
   readonly direction: Direction
   /** Nothing is changed on either side; only the tally says what would be. */
@@ -48,10 +49,10 @@ export const noTally = (): Tally => ({
   ...{ brought: 0, written: 0, statesIn: 0, statesOut: 0, agents: 0, problems: 0 },
 })
 
-export const hostOf = ({ core, dir, id }: DiskSpace): Host => ({
-  dir,
-  id,
+export const hostOf = (space: Pick<BridgedSpace, 'id' | 'place' | 'roster'>): Host => ({
+  dir: space.place,
+  id: space.id,
   get agents() {
-    return core.agents
+    return space.roster
   },
 })

@@ -1,6 +1,6 @@
 import { MailboxError } from '../base/errors.ts'
 import type { ReceiptState, ReceiptView } from '../model/receipt.ts'
-import type { LocalMailbox } from '../space/mailbox/mailbox.ts'
+import type { BridgedMailbox } from '../space/bridged.ts'
 import { type CopyState, type Link, rankOf } from './format.ts'
 import type { Parts } from './parts.ts'
 
@@ -100,7 +100,7 @@ async function takeOver(parts: Parts, link: Link, state: CopyState, reason: stri
   tally.statesIn++
 }
 
-async function step(mailbox: LocalMailbox, id: string, state: CopyState, reason: string): Promise<unknown> {
+async function step(mailbox: BridgedMailbox, id: string, state: CopyState, reason: string): Promise<unknown> {
   switch (state) {
     case 'unread':
       return mailbox.retry(id)

@@ -256,7 +256,7 @@ async function checkLock(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
 }
 
 /** Its agents get no mail while it is down. */
-function checkHelper(helper: Helper): Omit<Finding, 'check'> {
+export function checkHelper(helper: Helper): Omit<Finding, 'check'> {
   const { name, state, start, status, detach } = helper
   const agents = `${helper.agents} ${helper.agents === 1 ? 'agent' : 'agents'}`
   if (state === 'up') return { state: 'ok', found: `the ${name} is running, for ${agents}` }

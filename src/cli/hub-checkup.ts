@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import { unreadableHint } from '../model/unreadable.ts'
 import type { OpenedSpace } from '../space/api.ts'
 import { type HubPlace, stateDirFor } from '../space/place.ts'
-import { checkClients, checkNode, type Finding, failed } from './checkup.ts'
+import { checkClients, checkHelper, checkNode, type Finding, failed } from './checkup.ts'
+import { bridgeFindings } from './checkup-bridges.ts'
 import type { Cli } from './cli.ts'
 import { span } from './format/time.ts'
 import { unreadableRecord } from './format/unreadable.ts'
@@ -41,6 +43,8 @@ async function* checkHub(space: OpenedSpace & { version?: string }): AsyncGenera
       found: `this clock is ${span(Math.abs(apartMs))} ${apartMs > 0 ? 'behind' : 'ahead of'} that of the hub`,
       next: 'set the clock of this machine; mail goes by the clock of the hub',
     }
+  for (const helper of space.helpers()) yield { check: helper.id, ...checkHelper(helper) }
+  yield* await bridgeFindings(join(space.stateDir, space.id))
   for (const record of await space.unreadable())
     yield { check: 'damage', state: 'fail', found: unreadableRecord(record), next: unreadableHint }
 }

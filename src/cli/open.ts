@@ -92,10 +92,10 @@ export function open(cli: Cli, options: OpenOptions = {}): Promise<OpenedSpace> 
 }
 
 /** How long a verb tries to reach a hub that may just be starting again. Waits and streams try for as long as they run. */
-const patienceMs = 5_000
+export const patienceMs = 5_000
 
 /** Opens a space behind a hub. Whose token it is decides who acts; asking for somebody else is up to the hub. */
-async function openAtHub(cli: Cli, place: HubPlace, options: OpenOptions): Promise<OpenedSpace> {
+export async function openAtHub(cli: Cli, place: HubPlace, options: OpenOptions): Promise<OpenedSpace> {
   const { isPatient = true, agent } = options
   const asked = askedFor(cli)
   const { openRemote } = await import('../space/open.ts')
@@ -157,7 +157,7 @@ async function decideActor(cli: Cli, { core }: DiskSpace): Promise<void> {
 }
 
 /** Who the command was told to act as. */
-const askedFor = ({ globals }: Cli): string | undefined =>
+export const askedFor = ({ globals }: Cli): string | undefined =>
   globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
 
 const isPersonThere = (): boolean => process.stdin.isTTY && process.stderr.isTTY
@@ -176,13 +176,19 @@ async function confirmPerson(cli: Cli, own: string): Promise<boolean> {
 /** Spaces that were opened to see who acts, for the verb to go on with. */
 const opened = new WeakMap<Cli, DiskSpace>()
 
-/** Sets what a verb does that changes how a space works: inside a client that is up to the person. */
+/**
+ * Sets what a verb does that changes how a space works: inside a client that is up to the person. At a hub, where a
+ * verb has something to do there, its token decides.
+ */
 export function personAction<Words extends unknown[]>(
   command: Command,
   what: string,
   work: (cli: Cli, ...words: Words) => Promise<void> | void,
+  atHub?: (cli: Cli, place: HubPlace, ...words: Words) => Promise<void>,
 ): void {
   action(command, async (cli, ...words: Words) => {
+    const place = atHub === undefined ? undefined : foundPlace(cli)
+    if (place?.kind === 'hub') return atHub!(cli, place, ...words)
     const dir = spaceDir(cli)
     if (!spaceExists(dir)) return work(cli, ...words)
     await using space = await openFiles(cli).catch((error: unknown) => {
@@ -199,7 +205,7 @@ export function personAction<Words extends unknown[]>(
 }
 
 /** Whether the space is one of this machine, with its files. */
-const isOnDisk = (space: OpenedSpace): space is DiskSpace => 'core' in space
+export const isOnDisk = (space: OpenedSpace): space is DiskSpace => 'core' in space
 
 /** The mailbox of the agent the verb acts as. An agent that has not joined gets an error that says how to. */
 export async function openMailbox(cli: Cli, space: OpenedSpace, chosen?: ChosenId): Promise<Mailbox> {

@@ -14,7 +14,7 @@ import { readJson } from './body.ts'
 import { type Caller, readsAll } from './callers.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
 import { HttpRefusal, notKept, toAnswer } from './errors.ts'
-import { checkMailbox, checkScope, looking } from './guard.ts'
+import { checkBridge, checkMailbox, checkScope, looking } from './guard.ts'
 import { copyHealth, healthProblem, notReady } from './health.ts'
 import { Tally } from './limits.ts'
 import { brief } from './log.ts'
@@ -133,7 +133,8 @@ export function createApp(parts: AppParts): Hono<Env> {
         hint: `operations: ${[...operations.keys()].join(', ')}`,
       })
     c.set('operation', path)
-    checkMailbox(c.get('caller'), name, operation.reads ?? false)
+    if (operation.bridges) checkBridge(c.get('caller'), name)
+    else checkMailbox(c.get('caller'), name, operation.reads ?? false)
     const input = checkInput(operation.input, await readJson(c.req.raw, limits.bodyBytes))
     // A body can take a while.
     mustStillBeGood(c.get('caller'))

@@ -1,4 +1,5 @@
 import { asMailboxError, type ErrorCode, MailboxError } from '../base/errors.ts'
+import { given } from '../base/objects.ts'
 import { securityHeaders } from './console.ts'
 
 const statusOfCode: Record<ErrorCode, number> = {
@@ -66,7 +67,7 @@ export function toAnswer(thrown: unknown) {
   const shown =
     error.code === 'internal'
       ? { code: error.code, message: 'internal error in the hub', hint: 'see the log of `mailbox serve`' }
-      : shortened(error.toJSON())
+      : { ...shortened(error.toJSON()), ...given({ limit: error.limit }) }
   const headers = { ...securityHeaders, ...notKept, ...headersOf[status] }
   return { status, headers, body: { error: shown } }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { person, systemAgent } from '../model/agent.ts'
 import { type Caller, type Callers, readsAll } from './callers.ts'
 import { HttpRefusal } from './errors.ts'
 import type { Scope } from './scopes.ts'
@@ -126,6 +127,16 @@ export function checkMailbox(caller: Caller, name: string, reads: boolean): void
   if (caller.agent === name || (reads && readsAll(caller))) return
   throw new HttpRefusal(403, 'agent', `${caller.agent} cannot act as ${name}`, {
     hint: `use the token of ${name}`,
+    agent: caller.agent,
+  })
+}
+
+/** A bridge acts for whoever is in its folder, and never for the person or the mailbox itself. */
+export function checkBridge(caller: Caller, name: string): void {
+  checkScope(caller, 'bridge')
+  if (name !== systemAgent && (name !== person || caller.isPerson)) return
+  throw new HttpRefusal(403, 'agent', `a bridge cannot act as ${name}`, {
+    hint: 'whoever has this name in the folder has another one here',
     agent: caller.agent,
   })
 }

@@ -1,3 +1,4 @@
+import { bridgeOperations } from '../api/bridge-operations.ts'
 import { concerns } from '../api/mailbox-filter.ts'
 import { mailboxOperations } from '../api/mailbox-operations.ts'
 import { type Operation, type Schema, type Served, toPath } from '../api/operation.ts'
@@ -49,7 +50,7 @@ export const operations: ReadonlyMap<string, Runnable> = new Map([
     ...{ mailbox: await mailboxOf(call), signal: call.signal, follow: followFor(call) },
     isStillGood: call.isStillGood,
   })),
-  ...byPath({ ...rosterOperations, ...personOperations }, (call) => call),
+  ...byPath({ ...rosterOperations, ...personOperations, ...bridgeOperations }, (call) => call),
 ])
 
 /** What holds its connection open, by the names that the metrics use. */

@@ -1,7 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
 
 /** What a token is good for. */
-export const scopes = ['metrics', 'read-own', 'act', 'read-all'] as const
+export const scopes = ['metrics', 'read-own', 'act', 'read-all', 'bridge'] as const
 export type Scope = (typeof scopes)[number]
 
 /** An agent that works: its own mailbox, and nothing else. */

@@ -34,3 +34,12 @@ export const remoteSession = <Said extends { client?: string | undefined; id?: s
 /** Whether a session came over HTTP. */
 export const isRemote = ({ client }: { client?: string | undefined }): boolean =>
   client === elsewhere || (client?.startsWith(`${elsewhere}:`) ?? false)
+
+/** What a machine has said of a session of its own, without the mark. */
+export const sessionAsSaid = <Said extends { client?: string | undefined; id?: string | undefined }>(
+  session: Said,
+): Said => {
+  const said = (word: string | undefined) => word?.replace(/^remote:/, '')
+  const { client, id } = session
+  return { ...session, client: said(client), ...(id === undefined ? {} : { id: said(id) }) }
+}

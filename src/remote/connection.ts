@@ -1,4 +1,11 @@
-import { type ErrorCode, errorCodes, MailboxError } from '../base/errors.ts'
+import {
+  type ErrorCode,
+  errorCodes,
+  type Limit,
+  MailboxError,
+  type MailboxErrorOptions,
+} from '../base/errors.ts'
+import { given } from '../base/objects.ts'
 import { backoffMs, pause } from '../base/timers.ts'
 import { interrupted } from '../delivery/bell.ts'
 import { type Wire, wireTo } from './wire.ts'
@@ -140,15 +147,26 @@ export class Connection {
   }
 }
 
+/** What a hub has refused: {@link errorFrom}. */
+export class HubRefusal extends MailboxError {
+  /** The token is not valid, or not any more. */
+  readonly isOfToken: boolean
+
+  constructor(status: number, code: ErrorCode, message: string, options: MailboxErrorOptions) {
+    super(code, message, options)
+    this.isOfToken = status === 401
+  }
+}
+
 /** The hub's error response, as the error that a space on this disk would have thrown. */
 export function errorFrom(status: number, text: string): MailboxError {
   try {
-    const { error } = JSON.parse(text) as { error: { code: string; message: string; hint?: string } }
+    const { error } = JSON.parse(text) as {
+      error: { code: string; message: string; hint?: string; limit?: Limit }
+    }
     const code = Object.hasOwn(errorCodes, error.code) ? (error.code as ErrorCode) : 'internal'
-    return new MailboxError(code, error.message, {
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-      ...(status === 413 ? { limit: 'size' } : {}),
-    })
+    const { hint, limit = status === 413 ? ('size' as const) : undefined } = error
+    return new HubRefusal(status, code, error.message, given({ hint, limit }))
   } catch {
     return new MailboxError('unreachable', `the response (${status}) is not from a hub`, {
       hint: 'check the URL, and the proxy if there is one',

@@ -136,6 +136,7 @@ export class RemoteMailbox implements Mailbox {
   agent = () => this.#ask('agent', {})
   template = async (name: string) => (await this.#ask('template', { name })).result
   unread = (filter: InboxOptions = {}) => this.#ask('unread', filter)
+  peek = async (seq: number) => (await this.#ask('peek', { seq })).message
   takeAll = async (ids: readonly string[]) => {
     const { messages } = await this.#ask('takeAll', { ids })
     this.#claims.taken(messages)

@@ -14,7 +14,9 @@ import type { Settings } from '../model/settings.ts'
 import type { ListOptions } from '../query/page.ts'
 import type { UnreadableRecord } from '../query/unreadable.ts'
 import type { MailboxOptions, OpenedSpace } from '../space/api.ts'
+import type { Helper } from '../space/helpers.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
+import { RemoteBridged } from './bridged.ts'
 import { Connection, type HubOptions } from './connection.ts'
 import { RemoteMailbox } from './mailbox.ts'
 import { followHub } from './stream.ts'
@@ -30,13 +32,31 @@ type Operations = typeof rosterOperations & Pick<typeof handlingOperations, 'upd
 type Readings = typeof readings
 
 /** Opens a space behind a hub. */
-export async function openHub(options: HubOptions, stateDirOf: StateDirOf): Promise<RemoteSpace> {
+export async function openHub(options: HubOptions, here: Here): Promise<RemoteSpace> {
   const connection = new Connection(options)
-  return new RemoteSpace(connection, await look(connection, 'space', {}), stateDirOf)
+  return new RemoteSpace(connection, await look(connection, 'space', {}), here)
 }
 
-/** Where programs on this machine keep what belongs to a space behind a hub. */
-type StateDirOf = (url: string) => string
+/** Opens a space behind a hub for a bridge; `endedBy` says what an error is that ends it. */
+export async function openHubForBridge(
+  options: HubOptions,
+  here: Here,
+  endedBy: (cause: Error) => Error,
+): Promise<{ space: RemoteBridged; close: () => void }> {
+  const connection = new Connection(options)
+  const info = await look(connection, 'space', {})
+  const space = new RemoteBridged(connection, new RemoteSpace(connection, info, here), endedBy)
+  await space.check()
+  return { space, close: () => connection.close() }
+}
+
+/** What this machine has of a space behind a hub. */
+export interface Here {
+  /** Where its programs keep what belongs to the space. */
+  stateDirOf: (url: string) => string
+  /** The programs in there that agents depend on for their mail. */
+  helpersIn: (dir: string, now: number) => Helper[]
+}
 
 /** A space behind a hub: the same commands and queries, over HTTP. */
 export class RemoteSpace implements OpenedSpace {
@@ -50,17 +70,17 @@ export class RemoteSpace implements OpenedSpace {
   readonly #connection: Connection
   readonly #aheadMs: number
   readonly #unreadable: UnreadableRecord[]
-  readonly #stateDirOf: StateDirOf
+  readonly #here: Here
   readonly #beating = new Map<string, { timer: NodeJS.Timeout; heardAt: number }>()
 
   /** @internal Use openSpace. */
-  constructor(connection: Connection, info: SpaceInfo, stateDirOf: StateDirOf) {
+  constructor(connection: Connection, info: SpaceInfo, here: Here) {
     const { id, settings, you, at, version, unreadable = [] } = info
     this.#connection = connection
     this.place = connection.wire.url
     this.version = version
     this.#unreadable = unreadable
-    this.#stateDirOf = stateDirOf
+    this.#here = here
     this.id = id
     this.settings = settings
     this.you = you
@@ -71,7 +91,7 @@ export class RemoteSpace implements OpenedSpace {
   readonly now = (): number => Date.now() + this.#aheadMs
 
   get stateDir(): string {
-    return this.#stateDirOf(this.place)
+    return this.#here.stateDirOf(this.place)
   }
 
   async mailbox(name: string, options: MailboxOptions = {}): Promise<Mailbox> {
@@ -127,8 +147,8 @@ export class RemoteSpace implements OpenedSpace {
   overview = () => this.#look('overview', {})
   needs = async () => (await this.#look('needsYou', {})).items
   unreadable = async () => this.#unreadable
-  /** They run beside the space, not here. */
-  helpers = () => []
+  /** Those of this machine. */
+  helpers = () => this.#here.helpersIn(this.stateDir, this.now())
   lastSeq = async () => (await this.#look('space', {})).seq
   follow = ({ after = 0, signal }: FollowOptions = {}) => followHub(this.#connection, { after, signal })
 

@@ -7,9 +7,11 @@ import { FileJournal } from '../journal/file/file-journal.ts'
 import { type PostgresAddress, parseAddress } from '../journal/postgres/address.ts'
 import type { HubOptions } from '../remote/connection.ts'
 import type { DatabaseOptions, LocalSpace, OpenedSpace, OpenSpaceOptions, Space } from './api.ts'
+import type { BridgedSpace } from './bridged.ts'
 import { SpaceCore } from './core.ts'
 import { doubtBells } from './desk/bells.ts'
 import { DeskSide } from './desk/side.ts'
+import { helpersOf } from './helpers.ts'
 import { stateDirFor } from './place.ts'
 import { configText, ensureSpaceDir, readSettings } from './settings.ts'
 import { DiskSpace } from './space.ts'
@@ -43,7 +45,24 @@ export async function openRemote(
   options: HubOptions,
 ): Promise<OpenedSpace & { you: string; version: string }> {
   const { openHub } = await import('../remote/space.ts')
-  return openHub(options, (url) => stateDirFor(url, process.env))
+  return openHub(options, here)
+}
+
+/** What this machine has of a space behind a hub. */
+const here = {
+  stateDirOf: (url: string) => stateDirFor(url, process.env),
+  helpersIn: helpersOf,
+}
+
+/** Opens a space behind a hub for a bridge on this machine. */
+export async function openRemoteForBridge(
+  options: HubOptions,
+): Promise<{ space: BridgedSpace; close: () => void }> {
+  const [{ openHubForBridge }, { BridgeEnded }] = await Promise.all([
+    import('../remote/space.ts'),
+    import('./bridged.ts'),
+  ])
+  return openHubForBridge(options, here, (cause) => new BridgeEnded(cause))
 }
 
 function placeOf({ url, dir, ...options }: DatabaseOptions): OpenDiskOptions {

@@ -1,9 +1,10 @@
 import { MailboxError } from '../base/errors.ts'
 import { person, systemAgent } from '../model/agent.ts'
+import type { Message } from '../model/message.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import type { DiskSpace } from '../space/space.ts'
 import type { Attempt, Registration, Store } from './store.ts'
+import type { WatchedSpace } from './watched.ts'
 
 /** Something that happened, for the person who runs the watcher. */
 export interface Event {
@@ -15,7 +16,7 @@ export interface Event {
 
 /** What all couriers of a watcher share. */
 export interface WatcherContext {
-  space: DiskSpace
+  space: WatchedSpace
   store: Store
   /** Differs for every watcher that starts, so that tmux can tell it from earlier ones. */
   epoch: string
@@ -53,7 +54,8 @@ export abstract class Courier {
   abstract turn(unread: readonly InboxMessage[]): Promise<Turn>
 
   protected async mailbox(): Promise<Mailbox> {
-    this.#mailbox ??= await this.context.space.mailboxOfRun(this.agent, { join: false })
+    this.context.space.willChange(this.agent)
+    this.#mailbox ??= await this.context.space.mailboxOfRun(this.agent)
     return this.#mailbox
   }
 
@@ -105,20 +107,21 @@ export abstract class Courier {
     for (const id of attempt.ids) {
       const { message } = await mailbox.show(id)
       await refusalOf(mailbox.fail(id, { reason }))
-      await this.#report(message.from, id, message.subject, reason)
+      await this.#report(message, reason)
     }
     this.end(attempt, 'failed', reason)
   }
 
-  async #report(sender: string, id: string, subject: string, reason: string): Promise<void> {
-    const system = this.context.space.mailboxInside(systemAgent)
+  async #report({ from: sender, id, threadId, subject }: Message, reason: string): Promise<void> {
+    const reporter = await this.context.space.reporter(this.agent)
     const letter = (to: string) =>
-      system.send({
+      reporter.send({
         to,
         type: 'error',
         subject: `Not delivered to ${this.agent}: ${subject}`.slice(0, 500),
         body: `${reason}\nSee its status: mailbox show ${id}\nTry again: mailbox --as ${this.agent} retry ${id}`,
-        replyTo: id,
+        // An answer of the agent itself would settle what has failed.
+        ...(reporter.name === systemAgent ? { replyTo: id } : { threadId }),
         // Sent once, even if the watcher is killed right after sending it.
         key: `tmux-failed ${this.agent} ${id} ${reason}`.slice(0, 200),
       })
@@ -127,12 +130,15 @@ export abstract class Courier {
   }
 }
 
-/** Why it was not done, if it was not. Mostly ignored: what the state no longer allows is no longer needed. */
+/**
+ * Why it was not done, if it was not. Mostly ignored: what the state no longer allows is no longer needed. What could
+ * not be asked is done in a later turn.
+ */
 async function refusalOf(work: Promise<unknown>): Promise<MailboxError | undefined> {
   try {
     await work
   } catch (error) {
-    if (error instanceof MailboxError) return error
+    if (error instanceof MailboxError && error.code !== 'unreachable') return error
     throw error
   }
   return undefined

@@ -73,7 +73,7 @@ export class ExecCourier extends Courier {
   #spawn(attempt: Attempt, message: Message): void {
     const input = openSync(this.#file(attempt, 'text'), 'r')
     const fields = {
-      MAILBOX_SPACE: this.context.space.dir,
+      MAILBOX_SPACE: this.context.space.place,
       MAILBOX_AGENT: this.agent,
       MAILBOX_ID: message.id,
       MAILBOX_FROM: message.from,

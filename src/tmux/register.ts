@@ -1,11 +1,11 @@
 import { MailboxError } from '../base/errors.ts'
 import { checkName } from '../model/name.ts'
-import type { DiskSpace } from '../space/space.ts'
 import { foreground } from './foreground.ts'
 import { programFor } from './programs.ts'
 import { promptPattern } from './screen.ts'
 import type { PanePlace, Registration } from './store.ts'
 import { Tmux } from './tmux.ts'
+import type { RosterAgent, WatchedSpace } from './watched.ts'
 
 /** Options for both panes and commands. */
 export interface DeliveryOptions extends Omit<Registration, 'agent' | 'place' | 'exec'> {
@@ -35,7 +35,7 @@ const ownSocket = (): string => (process.env['TMUX'] ?? '').split(',')[0]!
  * likely the shell it was started from, gets none.
  */
 export async function registerPane(
-  space: DiskSpace,
+  space: WatchedSpace,
   agent: string,
   target: string,
   { socket = ownSocket(), ...options }: DeliveryOptions,
@@ -46,7 +46,7 @@ export async function registerPane(
   const name = await foreground(place.panePid, look?.command ?? '')
   const isTalkedTo = programFor(name, false).takes === 'talk'
   const program = options.program ?? (isTalkedTo ? name : undefined)
-  const known = (await space.agents()).find((one) => one.name === agent)
+  const known = await agentIn(space, agent)
   const isRunning = known?.session.pid !== undefined && !['dead', 'frozen'].includes(known.state)
   // An agent that joined by hand would count as dead after a day without activity.
   if (!isRunning) await space.join(agent, { session: { pid: place.panePid, client: program ?? 'tmux' } })
@@ -54,11 +54,19 @@ export async function registerPane(
 }
 
 export async function registerCommand(
-  space: DiskSpace,
+  space: WatchedSpace,
   agent: string,
   exec: string,
   { socket: _, ...options }: DeliveryOptions,
 ): Promise<Registration> {
-  await space.mailbox(agent, { join: { session: { client: 'exec' } } })
+  const known = await agentIn(space, agent)
+  const isThere = known !== undefined && !['dead', 'frozen'].includes(known.state)
+  if (!isThere) await space.join(agent, { session: { client: 'exec' } })
   return { ...options, agent, exec }
+}
+
+async function agentIn(space: WatchedSpace, name: string): Promise<RosterAgent | undefined> {
+  const found = (await space.agentsNamed([name])).get(name)
+  if (found instanceof Error) throw found
+  return found
 }

@@ -6,8 +6,8 @@ import { MailboxError } from '../base/errors.ts'
 import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
 import { identifyProcess, type ProcessIdentity, processState } from '../base/process.ts'
 import { backoffMs, pause } from '../base/timers.ts'
-import type { DiskSpace } from '../space/space.ts'
 import { Store } from './store.ts'
+import type { WatchedSpace } from './watched.ts'
 
 export interface SuperviseOptions {
   /** The command that starts a worker for this space. */
@@ -35,9 +35,9 @@ const endWithinMs = 5_000
  * exactly, so nobody takes the right from a process that is merely slow. Check and take are one step, done while
  * nobody else writes to the space.
  */
-export function takeWatch(space: DiskSpace): Store {
-  const store = new Store(space.dir)
-  space.core.exclusively(() => {
+export function takeWatch(space: WatchedSpace): Store {
+  const store = new Store(space.stateDir)
+  space.exclusively(() => {
     const holder = readJsonIfAny<ProcessIdentity>(store.paths.supervisor)
     if (holder !== undefined && isWatching(space, store, holder)) {
       const found = `a watcher is already running: process ${holder.pid} on ${holder.host}`
@@ -50,7 +50,7 @@ export function takeWatch(space: DiskSpace): Store {
 }
 
 /** A process on another machine or in a container cannot be seen from here; its heartbeat tells. */
-function isWatching(space: DiskSpace, store: Store, holder: ProcessIdentity): boolean {
+function isWatching(space: WatchedSpace, store: Store, holder: ProcessIdentity): boolean {
   const state = processState(holder)
   if (state !== 'unknown') return state === 'running'
   return Math.abs(space.now() - (store.heartbeat()?.at ?? 0)) < unseenMs

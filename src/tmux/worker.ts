@@ -1,14 +1,14 @@
 import { isWorthATurn } from '../agent/briefing.ts'
-import { asMailboxError } from '../base/errors.ts'
+import { asMailboxError, MailboxError } from '../base/errors.ts'
 import { writeFileAtomically } from '../base/files.ts'
 import { identifyProcess } from '../base/process.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import type { DiskSpace } from '../space/space.ts'
 import { type Courier, type Event, idle, type Turn, type WatcherContext, waiting } from './courier.ts'
 import { ExecCourier } from './exec-courier.ts'
 import { PaneCourier } from './pane-courier.ts'
 import { type Heartbeat, newToken, type Registration, Store, type WatchedAgent } from './store.ts'
+import type { RosterAgent, WatchedSpace } from './watched.ts'
 
 export interface WorkOptions {
   signal: AbortSignal
@@ -27,6 +27,7 @@ const pageSize = 100
 const mostPages = 20
 
 interface Line {
+  agent: string
   courier: Courier
   /** The registration as JSON; when it changes, the courier is replaced. */
   text: string
@@ -39,28 +40,27 @@ interface Line {
 }
 
 /** One process for all agents: reads their mail when the journal changes, and gives every courier its turns. */
-export async function work(space: DiskSpace, { signal, tell, beat }: WorkOptions): Promise<void> {
-  // It delivers to every agent with a pane, whoever started it.
-  space.core.actsForAll = true
-  const store = new Store(space.dir)
-  const bell = space.core.bell(signal)
-  const keeper = space.runDueEvery()
+export async function work(space: WatchedSpace, { signal, tell, beat }: WorkOptions): Promise<void> {
+  const store = new Store(space.stateDir)
+  const bell = space.begin(signal)
   const context: WatcherContext = { space, store, epoch: newToken(), tell }
   const lines = new Map<string, Line>()
   const me = identifyProcess(process.pid)
   let beatAt = Number.NEGATIVE_INFINITY
   let writtenAt = Number.NEGATIVE_INFINITY
   let written = ''
-  let seq = -1
+  let lookedAt = Number.NEGATIVE_INFINITY
   try {
     while (!signal.aborted) {
       bell.reset()
       const isBeat = performance.now() - beatAt >= beatMs
-      const end = await space.lastSeq()
+      const hasNews = await space.news()
+      const isNew = isBeat && updateLines(lines, context)
       // If nothing was written since the last turn, the mail is the same, except for what has expired.
-      if (isBeat) updateLines(lines, context)
-      if (isBeat || end !== seq) await lookForMail(lines, space)
-      seq = end
+      const isOld = isBeat && performance.now() - lookedAt >= space.lookMs
+      if (isNew || isOld) lookedAt = performance.now()
+      const due = [...lines.values()].filter(({ agent }) => isNew || isOld || hasNews(agent))
+      if (due.length > 0 && !(await lookForMail(due, space))) lookedAt = Number.NEGATIVE_INFINITY
       const now = performance.now()
       await Promise.all([...lines.values()].filter(({ dueMs }) => dueMs <= now).map(takeTurn))
       const agents = [...lines.values()].map(watched)
@@ -79,22 +79,31 @@ export async function work(space: DiskSpace, { signal, tell, beat }: WorkOptions
       await bell.rung(Math.max(0, Math.min(beatMs, soonestMs)))
     }
   } finally {
-    keeper.stop()
     bell.close()
   }
 }
 
-/** Agents can be attached and detached while we run. */
-function updateLines(lines: Map<string, Line>, context: WatcherContext): void {
+/** Agents can be attached and detached while we run. Returns whether one was attached. */
+function updateLines(lines: Map<string, Line>, context: WatcherContext): boolean {
+  let isNew = false
   const registrations = context.store.registrations()
   for (const registration of registrations) {
     const text = JSON.stringify(registration)
     if (lines.get(registration.agent)?.text === text) continue
     const courier = courierFor(context, registration)
     if (courier === undefined) continue
-    lines.set(registration.agent, { courier, text, unread: [], turn: idle, dueMs: 0 })
+    lines.set(registration.agent, {
+      agent: registration.agent,
+      courier,
+      text,
+      unread: [],
+      turn: idle,
+      dueMs: 0,
+    })
+    isNew = true
   }
   for (const agent of lines.keys()) if (!registrations.some((one) => one.agent === agent)) lines.delete(agent)
+  return isNew
 }
 
 function courierFor(context: WatcherContext, registration: Registration): Courier | undefined {
@@ -103,22 +112,47 @@ function courierFor(context: WatcherContext, registration: Registration): Courie
   return exec === undefined ? undefined : new ExecCourier(context, registration, exec)
 }
 
-async function lookForMail(lines: Map<string, Line>, space: DiskSpace): Promise<void> {
-  const agents = new Map((await space.agents()).map((agent) => [agent.name, agent]))
-  for (const line of lines.values()) {
-    const { agent, exec } = line.courier.registration
-    const { state, session, lastSeenAt = '' } = agents.get(agent) ?? {}
-    // Nobody can see whether an agent is behind a command. It counts as running while its mail is delivered.
-    if (exec !== undefined && space.now() - Date.parse(lastSeenAt) > sayHereMs) await space.update(agent, {})
+/** Returns whether everybody's mail could be looked at. */
+async function lookForMail(lines: readonly Line[], space: WatchedSpace): Promise<boolean> {
+  const agents = await space.agentsNamed(lines.map(({ agent }) => agent))
+  let isWhole = true
+  const look = async (line: Line) => {
     const before = newsOf(line)
     line.unread = []
-    line.absent = undefined
-    if (state === undefined) line.absent = `unknown: mailbox join ${agent}`
-    else if (state === 'frozen') line.absent = 'frozen; its mail is waiting'
-    else line.unread = await mailFor(await space.mailbox(agent, { join: false }), session?.id !== undefined)
+    try {
+      line.absent = await lookFor(line, space, agents.get(line.agent))
+    } catch (error) {
+      // Its hub is away, or refuses its token. The others have their own.
+      if (!(error instanceof MailboxError)) throw error
+      line.absent = saidOf(error)
+      isWhole = false
+    }
     if (newsOf(line) !== before) line.dueMs = 0
   }
+  await Promise.all(lines.map(look))
+  return isWhole
 }
+
+/** Finds the unread mail of an agent, or says why it cannot get any. */
+async function lookFor(
+  line: Line,
+  space: WatchedSpace,
+  found: RosterAgent | Error | undefined,
+): Promise<string | undefined> {
+  const { agent } = line
+  const { exec } = line.courier.registration
+  if (found === undefined) return `unknown: mailbox join ${agent}`
+  if (found instanceof Error) throw found
+  const { state, session, lastSeenAt } = found
+  // Nobody can see whether an agent is behind a command. It counts as running while its mail is delivered.
+  if (exec !== undefined && space.now() - Date.parse(lastSeenAt) > sayHereMs) await space.sayHere(agent)
+  if (state === 'frozen') return 'frozen; its mail is waiting'
+  line.unread = await mailFor(await space.mailbox(agent), session.id !== undefined)
+  return undefined
+}
+
+const saidOf = ({ message, hint }: MailboxError): string =>
+  hint === undefined ? message : `${message}: ${hint}`
 
 const newsOf = ({ unread, absent }: Line): string =>
   JSON.stringify([absent, unread.map(({ id, state }) => [id, state])])
@@ -147,8 +181,7 @@ async function takeTurn(line: Line): Promise<void> {
   try {
     line.turn = line.absent === undefined ? await line.courier.turn(line.unread) : { doing: line.absent }
   } catch (error) {
-    const { message, hint } = asMailboxError(error)
-    line.turn = waiting(hint === undefined ? message : `${message}: ${hint}`)
+    line.turn = waiting(saidOf(asMailboxError(error)))
   }
   line.dueMs = performance.now() + (line.turn.againMs ?? Number.POSITIVE_INFINITY)
 }

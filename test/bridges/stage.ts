@@ -1,11 +1,16 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { onDemand } from '../../src/base/objects.ts'
 import { Bridge, type BridgeOptions } from '../../src/bridges/bridge.ts'
 import type { Problem } from '../../src/bridges/problem.ts'
 import { formatNamed } from '../../src/bridges/registry.ts'
 import { bridgeId, memoryPath } from '../../src/bridges/remembered.ts'
+import type { BridgedSpace } from '../../src/space/bridged.ts'
+import { openRemoteForBridge } from '../../src/space/open.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
+import { reach } from '../helpers/cli.ts'
+import { stageHub } from '../helpers/hub.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 
 /** A space with an agent of its own, zoe, and a folder of another system. */
@@ -33,15 +38,25 @@ export function stageIn(space: DiskSpace, format: string, folder: string): Stage
   const problems: string[] = []
   const onProblem = ({ place, line, reason }: Problem) =>
     void problems.push(`${place}${line === undefined ? '' : `:${line}`} ${reason}`)
-  const memory = memoryPath(space.dir, bridgeId(format, folder))
-  const create = (options: Partial<BridgeOptions> = {}) =>
-    new Bridge({ space, path: folder, memory, format: formatNamed(format), onProblem, ...options })
+  const bridged = onDemand(() => (reach.throughHub === undefined ? space : throughHub(space)))
+  const create = async (options: Partial<BridgeOptions> = {}) => {
+    const from = await bridged()
+    const memory = memoryPath(from.dir, bridgeId(format, folder))
+    return new Bridge({
+      space: from,
+      path: folder,
+      memory,
+      format: formatNamed(format),
+      onProblem,
+      ...options,
+    })
+  }
   return {
     space,
     folder,
     problems,
     async sync(options) {
-      const bridge = create(options)
+      const bridge = await create(options)
       try {
         return await bridge.once()
       } finally {
@@ -49,12 +64,13 @@ export function stageIn(space: DiskSpace, format: string, folder: string): Stage
       }
     },
     run() {
-      const bridge = create()
       const stop = new AbortController()
-      const ended = bridge
-        .run(stop.signal)
-        .catch((error: unknown) => void problems.push(`the bridge ended: ${(error as Error).stack}`))
-        .finally(() => bridge.close())
+      const ended = create().then((bridge) =>
+        bridge
+          .run(stop.signal)
+          .catch((error: unknown) => void problems.push(`the bridge ended: ${(error as Error).stack}`))
+          .finally(() => bridge.close()),
+      )
       const end = () => {
         stop.abort()
         return ended
@@ -73,6 +89,18 @@ export function stageIn(space: DiskSpace, format: string, folder: string): Stage
         .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
         .sort(),
   }
+}
+
+let bridges = 0
+
+/** With `TEST_HUB=on` the bridges of these suites reach their space through a hub. */
+async function throughHub(space: DiskSpace): Promise<BridgedSpace> {
+  const { url, agentToken } = await stageHub({ space })
+  // A second token of the same name would end the first.
+  const token = agentToken(`bridge-${++bridges}`, { scopes: ['read-all', 'bridge'] })
+  const { space: bridged, close } = await openRemoteForBridge({ url, token })
+  onTestFinished(close)
+  return bridged
 }
 
 /** The state of a message for a recipient. */

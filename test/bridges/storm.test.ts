@@ -1,12 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { createAgentToken } from '../../src/hub/tokens.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
 import { createChance } from '../helpers/history.ts'
-import { Campaign, campaignSize } from '../helpers/storm.ts'
+import { freePort } from '../helpers/postgres.ts'
+import { Campaign, campaignSize, isStorm } from '../helpers/storm.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { needTool } from '../helpers/tools.ts'
 import { letPass } from '../helpers/wait.ts'
@@ -108,13 +110,16 @@ class Restarted {
   stderr = ''
   readonly ended: Promise<void>
 
-  constructor(command: string, args: readonly string[]) {
-    this.ended = this.#run(command, args)
+  constructor(command: string, args: readonly string[], env: Record<string, string> = {}) {
+    this.ended = this.#run(command, args, env)
   }
 
-  async #run(command: string, args: readonly string[]): Promise<void> {
+  async #run(command: string, args: readonly string[], env: Record<string, string>): Promise<void> {
     while (!this.#isOver) {
-      const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+      const child = spawn(command, args, {
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env: { ...process.env, ...env },
+      })
       child.stderr.on('data', (data: Buffer) => (this.stderr += data.toString()))
       this.#child = child
       const [code] = (await once(child, 'close')) as [number | null]
@@ -152,9 +157,56 @@ const states = async (space: DiskSpace, ids: readonly string[], name: string) =>
     ids.map(async (id) => (await space.show(id)).receipts.find(({ recipient }) => recipient === name)?.state),
   )
 
-describe.each(Object.keys(others))('%s', (format) => {
+/** How a bridge reaches its space, and who can be killed on the way. */
+interface Way {
+  bridge: Restarted
+  hub?: Restarted
+  /** One more bridge that brings both sides up to date; `forgets`: it knows nothing of those before it. */
+  sync: (options?: { forgets?: boolean }) => Promise<{ brought: number; problems: unknown[] }>
+}
+
+function here(space: DiskSpace, format: string, folder: string): Way {
+  const side = stageIn(space, format, folder)
+  return {
+    bridge: new Restarted(process.execPath, [cli, '--space', space.dir, 'bridge', format, folder]),
+    async sync({ forgets = false } = {}) {
+      const { brought } = await side.sync(forgets ? { memory: ':memory:' } : {})
+      return { brought, problems: side.problems }
+    },
+  }
+}
+
+async function throughHub(space: DiskSpace, format: string, folder: string): Promise<Way> {
+  const port = String(await freePort())
+  const url = `http://127.0.0.1:${port}`
+  const token = createAgentToken(space.dir, 'bridge', { scopes: ['read-all', 'bridge'] })
+  const env = { XDG_CONFIG_HOME: tempDir(), MAILBOX_SPACE: url, MAILBOX_TOKEN: token }
+  const words = [cli, 'bridge', format, folder]
+  return {
+    hub: new Restarted(process.execPath, [cli, '--space', space.dir, 'serve', '--port', port]),
+    bridge: new Restarted(process.execPath, words, env),
+    async sync({ forgets = false } = {}) {
+      const config = forgets ? { XDG_CONFIG_HOME: tempDir() } : {}
+      const { status, stdout, stderr } = spawnSync(process.execPath, [...words, '--once', '--json'], {
+        encoding: 'utf8',
+        env: { ...process.env, ...env, ...config },
+      })
+      expect([status, stderr]).toEqual([0, ''])
+      return JSON.parse(stdout) as { brought: number; problems: unknown[] }
+    },
+  }
+}
+
+/** `npm run storm` takes all formats through a hub. */
+const hubs = isStorm ? Object.keys(others) : ['ao']
+const ways = [
+  ...Object.keys(others).map((format) => [format, 'here'] as const),
+  ...hubs.map((format) => [format, 'through a hub'] as const),
+]
+
+describe.each(ways)('%s %s', (format, where) => {
   it('loses and doubles nothing while either side is killed', { timeout: 3_600_000 }, async () => {
-    const campaign = new Campaign('bridges', letters, format)
+    const campaign = new Campaign('bridges', letters, `${format} ${where}`)
     const { program, name, place, arrived, finishedThere, finishedHere, endsAs } = others[format]!
     const space = await tempSpace()
     await space.join('zoe')
@@ -166,9 +218,10 @@ describe.each(Object.keys(others))('%s', (format) => {
     const python = program.endsWith('.py')
     const words = [foreign(program), folder, name, 'zoe', String(letters), String(letters)]
     const other = new Restarted(python ? 'python3' : process.execPath, words)
-    const bridge = new Restarted(process.execPath, [cli, '--space', space.dir, 'bridge', format, folder])
+    const { bridge, hub, sync } =
+      where === 'here' ? here(space, format, folder) : await throughHub(space, format, folder)
     onTestFinished(async () => {
-      await Promise.all([other.end(), bridge.end()])
+      await Promise.all([other.end(), bridge.end(), hub?.end()])
     })
     const chance = createChance(7)
     let isOver = false
@@ -176,7 +229,9 @@ describe.each(Object.keys(others))('%s', (format) => {
       for (let n = 0; n < kills && !isOver; n++) {
         await letPass(200 + chance() * 800)
         if (isOver) break
-        if (chance() < 0.6) bridge.kill()
+        const lot = chance()
+        if (hub !== undefined && lot < 0.3) hub.kill()
+        else if (lot < 0.6) bridge.kill()
         else other.kill()
       }
     })()
@@ -196,19 +251,20 @@ describe.each(Object.keys(others))('%s', (format) => {
     isOver = true
     await killing
     await bridge.end()
-    await side.sync()
+    const { problems } = await sync()
     const expected = Array.from({ length: letters }, (_, n) => n)
     expect(numbers, 'what came from there, in order').toEqual(expected)
     expect(arrived(side), 'what is there, in order').toEqual(expected)
     expect(new Set(await states(space, ids, name)), 'states here').toEqual(new Set([endsAs]))
     expect([finishedThere(side), finishedHere(side)], 'states there').toEqual([letters, letters])
-    expect(side.problems).toEqual([])
-    expect((await side.sync({ memory: ':memory:' })).brought).toBe(0)
+    expect(problems).toEqual([])
+    expect((await sync({ forgets: true })).brought).toBe(0)
     expect(arrived(side)).toHaveLength(letters)
     campaign.end({
       'messages each way': letters,
       'kills of the bridge': bridge.kills,
       'kills of the other side': other.kills,
+      ...(hub && { 'kills of the hub': hub.kills }),
     })
   })
 })

@@ -62,9 +62,9 @@ it('exits 3 for a message, a recipient or an agent that is not there', async () 
 
 it('exits 4 for what one may not do', async () => {
   const box = await createBox('ada', 'bob')
-  const { message } = await box.json('send', 'ada', '--body', 'x')
+  const { message } = await box.json('send', 'ada', '--as', 'bob', '--body', 'x')
   expect(await box.refused(4, 'ack', message.id, '--as', 'bob')).toMatchObject({ code: 'not_permitted' })
-  expect(await box.refused(4, 'withdraw', message.id, '--as', 'bob')).toMatchObject({ code: 'not_permitted' })
+  expect(await box.refused(4, 'withdraw', message.id, '--as', 'ada')).toMatchObject({ code: 'not_permitted' })
   expect(await box.refused(4, 'leave')).toMatchObject({ code: 'not_permitted' })
 })
 

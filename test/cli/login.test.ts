@@ -128,7 +128,6 @@ const toDisk: string[][] = [
   ['route', 'add', 'type:x', '--to', 'ada'],
   ['audit', '--head'],
   ['join', '--swarm', '.'],
-  ['tmux', 'status'],
 ]
 
 it('says in one sentence which verbs need the files, and what to do', async () => {

@@ -119,7 +119,7 @@ it('follows the log across processes until it is interrupted', async () => {
   await (await openDisk({ dir: box.dir })).close()
   const following = box.start(['log', '--follow'])
   await following.says('Nothing has happened here yet')
-  expect(following.stderr()).toContain(`space ${box.dir}`)
+  expect(following.stderr()).toContain(`space ${box.place}`)
   await box.ok('join', 'ada', '--role', 'architect')
   await following.says('ada joined: role:architect')
   await box.ok('send', 'ada', '--subject', 'Plan', '--priority', 'urgent')

@@ -170,6 +170,7 @@ describe('a space', () => {
   it('is never a directory named after an address', async () => {
     const box = await createBox()
     const home = dirname(box.dir)
+    const before = readdirSync(home)
     const hubs = ['http://localhost:7337', 'https://hub.example.org', 'HTTP://x', 'unix:/nowhere']
     const verbs = [['join', 'ada'], ['inbox'], ['send', 'user', '--body', 'x'], ['count']]
     for (const [at, space] of hubs.entries()) {
@@ -184,7 +185,7 @@ describe('a space', () => {
       hint: 'run it on the machine of the hub: mailbox --space DIR serve',
     })
     const { code } = await box.run(['join', 'ada'], { env: { MAILBOX_SPACE: 'http://localhost:7337' } })
-    expect([code, readdirSync(home)]).toEqual([4, []])
+    expect([code, readdirSync(home)]).toEqual([4, before])
     expect(await box.ok('complete', '--', '--space', 'http://x', 'send', '')).toBe('')
   })
 

@@ -63,6 +63,8 @@ interface Started {
 /** The command line in a space of its own, which is gone with the test. */
 export interface Box {
   dir: string
+  /** What its commands are told as their space: the directory, or the address of a hub. */
+  place: string
   run(words: readonly string[], options?: RunOptions): Promise<Ran>
   /** Runs, expects success and gives what was printed. */
   ok(...words: string[]): Promise<string>
@@ -78,7 +80,10 @@ export const reach: { throughHub?: (dir: string) => Promise<Reach> } = {}
 
 /** The environment in which a command line reaches its space. */
 export interface Reach {
+  place: string
   env(words: readonly string[], env: Record<string, string>): Record<string, string>
+  /** Called when a command has ended. */
+  hasRun(words: readonly string[]): Promise<void>
 }
 
 /** A box, with agents that have joined already. */
@@ -114,10 +119,13 @@ export async function createBox(...agents: (string | { name: string; roles: stri
 
   const box: Box = {
     dir,
+    place: through?.place ?? dir,
     start,
     async run(words, options) {
       await boxWithDesk(dir, home)
-      return start(words, options).exit
+      const ran = await start(words, options).exit
+      await through?.hasRun(words)
+      return ran
     },
     async ok(...words) {
       const ran = await box.run(words)

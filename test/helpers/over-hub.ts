@@ -19,18 +19,10 @@ const changesSettings = ([verb, what = '', ...rest]: readonly string[]) =>
   (verb === 'route' && ['add', 'remove'].includes(what)) ||
   (verb === 'join' && [what, ...rest].includes('--swarm'))
 
-/** Stories that are about a directory, and those that a hub tells differently, with the reason. */
+/** Stories that are about the files of a space. */
 const otherwise: Record<string, string> = {
-  'answers every verb of the roster with the agent': 'a session from elsewhere is marked as remote',
-  'exits 4 for what one may not do': 'what is not for an agent is not there for its token',
   'exits 4 for a space that others could read': 'about a directory',
-  'exits 7 over a limit and names it': 'a hub reads its settings when it starts',
-  'follows the log across processes until it is interrupted': 'it names the directory',
-  'is never a directory named after an address': 'about a directory',
   'is made by none of the verbs that only look': 'about a directory',
-  'adds rules, tries them, sends by them, shows what they did and removes them':
-    'a hub reads its settings when it starts',
-  'keeps every rule of those that are added at once': 'a hub reads its settings when it starts',
 }
 
 /** The same where the space is in PostgreSQL. */
@@ -44,9 +36,22 @@ beforeEach(({ task, skip }) => {
 })
 
 reach.throughHub = async (dir) => {
-  const space = await openDisk({ dir, settings: { durability: 'os' } })
-  onTestFinished(() => space.close())
-  const stage = await stageHub({ space })
+  const serve = async (port = 0) => {
+    const space = await openDisk({ dir, settings: { durability: 'os' } })
+    return { space, stage: await stageHub({ space, port }) }
+  }
+  let served = await serve()
+  const { stage } = served
+  const stop = async () => {
+    await served.stage.stop()
+    await served.space.close()
+  }
+  onTestFinished(stop)
+  let restarting: Promise<void> | undefined
+  const restart = async () => {
+    await stop()
+    served = await serve(Number(new URL(stage.url).port))
+  }
   const tokens = new Map([['user', stage.token]])
   const tokenOf = (name: string) => {
     // A second one would end the first, which a command may be using.
@@ -54,6 +59,12 @@ reach.throughHub = async (dir) => {
     return tokens.get(name)!
   }
   return {
+    place: stage.url,
+    // As the command says: a running hub uses a setting after a restart.
+    async hasRun(words) {
+      if (changesSettings(words)) restarting = (restarting ?? Promise.resolve()).then(restart)
+      await restarting
+    },
     env(words, { MAILBOX_SPACE = '', ...env }) {
       const isElsewhere = MAILBOX_SPACE !== dir || words.includes('--space')
       if (isElsewhere || needsFiles.has(words[0]!) || changesSettings(words)) return { ...env, MAILBOX_SPACE }

@@ -3,9 +3,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { readLogins, saveLogin } from '../../src/space/logins.ts'
 import { openDisk } from '../../src/space/open.ts'
+import { stateDirFor } from '../../src/space/place.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
 import { Store } from '../../src/tmux/store.ts'
+import { reach } from '../helpers/cli.ts'
+import { type Stage, stageHub } from '../helpers/hub.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
 import { tempDir, testSettings } from '../helpers/temp.ts'
 import { needTool } from '../helpers/tools.ts'
@@ -39,13 +43,19 @@ export class Terminal {
   readonly socket = join(this.dir, 'tmux')
   readonly spaceDir = join(this.dir, 'space')
   space!: DiskSpace
+  /** Where the watcher reaches its space through a hub, with a login for each agent. */
+  hub: Stage | undefined
+  readonly env = { XDG_CONFIG_HOME: join(this.dir, 'config') }
   #windows = 0
 
-  static async open(): Promise<Terminal> {
+  /** With `TEST_HUB=on` every watcher goes through a hub. */
+  static async open({ settings = {}, throughHub = reach.throughHub !== undefined } = {}): Promise<Terminal> {
     needTool('tmux')
     const terminal = new Terminal()
-    terminal.space = await openDisk({ dir: terminal.spaceDir, settings: testSettings })
+    terminal.space = await openDisk({ dir: terminal.spaceDir, settings: { ...testSettings, ...settings } })
+    if (throughHub) terminal.hub = await stageHub({ space: terminal.space })
     onTestFinished(async () => {
+      await terminal.hub?.stop()
       await terminal.space.close()
       try {
         terminal.tmux('kill-server')
@@ -108,19 +118,41 @@ export class Terminal {
   }
 
   run(verb: string, ...words: string[]): Running {
-    const at = ['--space', this.spaceDir, '--json']
+    const named = words.flatMap((word) => /^([a-z]\w*)(?:=|$)/.exec(word)?.[1] ?? [])
+    for (const agent of named) this.logIn(agent)
+    const at = ['--space', this.place, '--json']
     const socket = ['watch', 'attach'].includes(verb) ? ['--socket', this.socket] : []
-    return startProcess(cli, ['tmux', verb, ...words, ...socket, ...at], { env: { TMUX: '', TMUX_PANE: '' } })
+    return startProcess(cli, ['tmux', verb, ...words, ...socket, ...at], {
+      env: { ...(this.hub && this.env), TMUX: '', TMUX_PANE: '' },
+    })
+  }
+
+  /** What the watcher is told as its space. */
+  get place(): string {
+    return this.hub?.url ?? this.spaceDir
+  }
+
+  /** Where the watcher keeps what it knows. */
+  get stateDir(): string {
+    return this.hub === undefined ? this.spaceDir : stateDirFor(this.hub.url, this.env)
+  }
+
+  /** Gives this machine the token of an agent. */
+  logIn(agent: string): void {
+    if (this.hub === undefined) return
+    const { url, agentToken } = this.hub
+    if (readLogins(this.env).some((login) => login.agent === agent)) return
+    saveLogin({ url, agent, token: agentToken(agent) }, this.env)
   }
 
   /** What `tmux status` says of an agent at this moment. */
   doing(agent: string): string | undefined {
-    return new Store(this.spaceDir).heartbeat()?.agents.find((one) => one.agent === agent)?.doing
+    return new Store(this.stateDir).heartbeat()?.agents.find((one) => one.agent === agent)?.doing
   }
 
   /** Whether something is on its way to an agent. */
   hasAttempt(agent: string): boolean {
-    return existsSync(join(this.spaceDir, 'tmux', 'attempts', `${agent}.json`))
+    return existsSync(join(this.stateDir, 'tmux', 'attempts', `${agent}.json`))
   }
 
   async settled(agent: string): Promise<void> {
@@ -128,11 +160,11 @@ export class Terminal {
   }
 
   heartbeatAt(): number | undefined {
-    return new Store(this.spaceDir).heartbeat()?.at
+    return new Store(this.stateDir).heartbeat()?.at
   }
 
   workerPid(): number | undefined {
-    return new Store(this.spaceDir).heartbeat()?.worker.pid
+    return new Store(this.stateDir).heartbeat()?.worker.pid
   }
 
   async state(id: string, recipient: string): Promise<string | undefined> {

@@ -4,13 +4,14 @@ import type { BridgeOptions } from '../../bridges/bridge.ts'
 import { describeProblem } from '../../bridges/problem.ts'
 import type { Remembered } from '../../bridges/remembered.ts'
 import { toPrintableLine } from '../../model/text.ts'
+import type { HubPlace } from '../../space/place.ts'
 import type { Cli } from '../cli.ts'
 import { describeLag, describeTally } from '../format/bridge.ts'
 import { examples } from '../help.ts'
 import { serviceSignal } from '../interrupt.ts'
 import { openFiles, personAction, spaceDir, spaceExists } from '../open.ts'
 
-interface BridgeFlags {
+export interface BridgeFlags {
   once?: boolean
   direction: 'in' | 'out' | 'both'
   dryRun?: boolean
@@ -36,15 +37,22 @@ export function bridge(command: Command): void {
         'mailbox bridge',
         'mailbox bridge ao ~/.ao-sessions',
         'mailbox bridge adr003 ./workspace --once --dry-run',
+        'mailbox --space work bridge ao ~/.ao-sessions',
         'mailbox bridge stop ao',
       ),
     )
-  personAction(command, 'bridge to another system', async (cli, ...words) => {
-    const [first, second, flags] = words as unknown as [string | undefined, string | undefined, BridgeFlags]
-    if (first === undefined) return list(cli)
-    if (first === 'stop') return stop(cli, second)
+  type Words = [first: string | undefined, second: string | undefined, flags: BridgeFlags]
+  const here = async (cli: Cli, ...[first, second, flags]: Words) => {
+    if (first === undefined) return list(cli, spaceDir(cli))
+    if (first === 'stop') {
+      await using space = await openFiles(cli)
+      return stop(cli, space.dir, second)
+    }
     return start(cli, first, second, flags)
-  })
+  }
+  const atHub = async (cli: Cli, place: HubPlace, ...words: Words) =>
+    (await import('./bridge-hub.ts')).bridgeAtHub(cli, place, ...words)
+  personAction(command, 'bridge to another system', here, atHub)
 }
 
 async function start(
@@ -104,7 +112,7 @@ async function start(
     cli.hint(`a hub of this space goes on with it; to end it: ${cli.command(`bridge stop ${format.name}`)}`)
 }
 
-async function runOnce(cli: Cli, options: BridgeOptions & { dry: boolean }): Promise<void> {
+export async function runOnce(cli: Cli, options: BridgeOptions & { dry: boolean }): Promise<void> {
   const { Bridge } = await import('../../bridges/bridge.ts')
   const { format, path, dry: dryRun } = options
   const work = new Bridge({ ...options, onProblem: (problem) => cli.warn(describeProblem(problem)) })
@@ -146,10 +154,9 @@ async function isTakenOver(
   return undefined
 }
 
-async function stop(cli: Cli, which: string | undefined): Promise<void> {
+export async function stop(cli: Cli, dir: string, which: string | undefined): Promise<void> {
   const { rememberedBridges, resolveFolder, stopRemembered } = await import('../../bridges/remembered.ts')
-  await using space = await openFiles(cli)
-  const bridges = rememberedBridges(space.dir).filter(({ runs }) => runs)
+  const bridges = rememberedBridges(dir).filter(({ runs }) => runs)
   const isMeant = ({ id, format, path }: Remembered) =>
     which === undefined || [id, format, path].includes(which) || path === pathOrNothing(which, resolveFolder)
   const meant = bridges.filter(isMeant)
@@ -161,7 +168,7 @@ async function stop(cli: Cli, which: string | undefined): Promise<void> {
     throw new MailboxError('invalid', 'there are several bridges', {
       hint: `name one: ${meant.map(({ id }) => id).join(', ')}`,
     })
-  const stopped = meant.map((one) => stopRemembered(space.dir, one))
+  const stopped = meant.map((one) => stopRemembered(dir, one))
   cli.confirm({ stopped }, () => stopped.map(({ format, path }) => `stopped ${format} ${path}`).join('\n'))
 }
 
@@ -173,10 +180,9 @@ function pathOrNothing(path: string, resolveFolder: (path: string) => string): s
   }
 }
 
-async function list(cli: Cli): Promise<void> {
+export async function list(cli: Cli, dir: string): Promise<void> {
   const { rememberedBridges, runnerOf, statusOf } = await import('../../bridges/remembered.ts')
   const { discover } = await import('../../bridges/discover.ts')
-  const dir = spaceDir(cli)
   const bridges = rememberedBridges(dir).map((one) => {
     const { tally, linked, problems, lag, error } = statusOf(dir, one.id) ?? {}
     const state = runnerOf(dir, one.id) === undefined ? (one.runs ? 'waiting' : 'stopped') : 'running'

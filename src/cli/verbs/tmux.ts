@@ -1,15 +1,18 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import type { DiskSpace } from '../../space/space.ts'
+import type { OpenedSpace } from '../../space/api.ts'
+import { stateDirFor } from '../../space/place.ts'
 import type { Event } from '../../tmux/courier.ts'
 import type { DeliveryOptions } from '../../tmux/register.ts'
 import type { Registration } from '../../tmux/store.ts'
+import type { WatchedSpace } from '../../tmux/watched.ts'
 import { action, type Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { examples } from '../help.ts'
 import { interruptSignal, serviceSignal } from '../interrupt.ts'
-import { openFiles, spaceDir } from '../open.ts'
+import { foundPlace, isOnDisk, type OpenOptions, open } from '../open.ts'
+import { openAs } from '../open-hub.ts'
 import { durationFrom, finiteDuration, given, whole } from '../options.ts'
 
 interface DeliveryFlags {
@@ -74,8 +77,8 @@ export function tmux(command: Command): void {
     command.command('detach').summary("stop delivering an agent's mail").argument('<agent>', 'its name'),
     async (cli, agent: string) => {
       const { Store } = await import('../../tmux/store.ts')
-      await using space = await openFiles(cli)
-      if (!new Store(space.dir).forget(agent))
+      await using space = await open(cli, { agent })
+      if (!new Store(space.stateDir).forget(agent))
         throw new MailboxError('not_found', `${agent} is not attached`, {
           hint: 'list attached agents: mailbox tmux status',
         })
@@ -95,7 +98,7 @@ function watch(command: Command): void {
     const { takeWatch, supervise } = await import('../../tmux/supervisor.ts')
     const { parseTarget } = await import('../../tmux/register.ts')
     const targets = words.map(parseTarget)
-    const space = await openFiles(cli, { creates: true })
+    const space = await openWatched(cli, { creates: true, agent: targets[0]?.agent })
     // First the right to watch, then the panes: a second watcher must not take panes from the first.
     const store = takeWatch(space)
     const signal = serviceSignal()
@@ -110,7 +113,7 @@ function watch(command: Command): void {
       )
       await space.close()
       await supervise(store, {
-        command: [process.execPath, process.argv[1]!, 'tmux', 'work', '--space', spaceDir(cli)],
+        command: [process.execPath, process.argv[1]!, 'tmux', 'work', '--space', space.place],
         signal,
         onLine: (line) => report(cli, line),
         onDeath: (why, pauseMs) => cli.warn(`the worker ended (${why}); restarting in ${pauseMs} ms`),
@@ -122,13 +125,33 @@ function watch(command: Command): void {
   })
 }
 
+/** The space with what the watcher needs of it; at a hub each agent has a token of its own. */
+async function openWatched(cli: Cli, options: OpenOptions = {}): Promise<WatchedSpace> {
+  return watchedIn(cli, await openForAny(cli, options))
+}
+
+/** Opens the space with the token of an agent that is attached, unless another is named. */
+async function openForAny(cli: Cli, options: OpenOptions = {}): Promise<OpenedSpace> {
+  const place = foundPlace(cli)
+  if (place.kind !== 'hub' || options.agent !== undefined) return open(cli, options)
+  const { Store } = await import('../../tmux/store.ts')
+  const [first] = new Store(stateDirFor(place.url, process.env)).registrations()
+  return open(cli, { ...options, agent: first?.agent })
+}
+
+async function watchedIn(cli: Cli, space: OpenedSpace): Promise<WatchedSpace> {
+  if (isOnDisk(space)) return (await import('../../tmux/watched.ts')).watchedOnDisk(space)
+  const { WatchedHub } = await import('../../tmux/at-hub.ts')
+  return new WatchedHub(space, (agent) => openAs(cli, agent))
+}
+
 const nobody = () =>
   new MailboxError('invalid', 'no agents to watch for', {
     hint: 'name agents and panes: mailbox tmux watch ada=%3; or attach them first: mailbox tmux attach ada',
   })
 
 async function register(
-  space: DiskSpace,
+  space: WatchedSpace,
   { agent, pane }: { agent: string; pane?: string },
   flags: DeliveryFlags,
 ): Promise<Registration> {
@@ -164,13 +187,14 @@ function attach(command: Command): void {
       const own = flags.exec === undefined ? (pane ?? process.env['TMUX_PANE']) : undefined
       if (own === undefined && flags.exec === undefined)
         throw new MailboxError('invalid', 'not inside a tmux pane', { hint: 'name one: --pane %3' })
-      await using space = await openFiles(cli, { creates: true })
+      const opened = await open(cli, { creates: true, agent })
+      const space = await watchedIn(cli, opened)
       const target = own === undefined ? { agent } : { agent, pane: own }
-      const registration = await register(space, target, flags)
-      new Store(space.dir).register(registration)
+      const registration = await register(space, target, flags).finally(() => space.close())
+      new Store(space.stateDir).register(registration)
       const where = registration.place?.pane ?? 'the command'
       cli.confirm({ registration }, () => `mail for ${toPrintableLine(agent)} goes to ${where}`)
-      for (const { warning } of space.helpers()) if (warning !== undefined) cli.warn(warning)
+      for (const { warning } of opened.helpers()) if (warning !== undefined) cli.warn(warning)
     },
   )
 }
@@ -180,8 +204,8 @@ function status(command: Command): void {
     command.command('status').summary('show the watcher and what each agent is waiting for'),
     async (cli) => {
       const { Store } = await import('../../tmux/store.ts')
-      await using space = await openFiles(cli)
-      const store = new Store(space.dir)
+      await using space = await openForAny(cli)
+      const store = new Store(space.stateDir)
       const registrations = store.registrations()
       const watcher = space.helpers().find(({ id }) => id === 'tmux')
       const state = watcher?.state ?? 'none'
@@ -219,7 +243,7 @@ function worker(command: Command): void {
   const sub = command.command('work', { hidden: true })
   action(sub, async (cli) => {
     const { work } = await import('../../tmux/worker.ts')
-    await using space = await openFiles(cli)
+    const space = await openWatched(cli)
     const ending = new AbortController()
     const signal = AbortSignal.any([interruptSignal(), ending.signal])
     process.stdin.once('close', () => ending.abort())
@@ -228,6 +252,7 @@ function worker(command: Command): void {
     // Nobody reads our output any more: the supervisor was killed.
     process.stdout.on('error', () => ending.abort())
     const print = (line: string) => process.stdout.write(`${line}\n`)
-    await work(space, { signal, tell: (event) => print(JSON.stringify(event)), beat: () => print('beat') })
+    const tell = (event: Event) => print(JSON.stringify(event))
+    await work(space, { signal, tell, beat: () => print('beat') }).finally(() => space.close())
   })
 }

@@ -30,7 +30,7 @@ export function token(command: Command): void {
     .argument('[name]', `the agent; ${person} is you, with --rotate`)
     .option(
       '--scope <scopes>',
-      'what it is good for, separated by commas: act, read-own, read-all, metrics (default: act,read-own)',
+      'what it is good for, separated by commas: act, read-own, read-all, bridge, metrics (default: act,read-own)',
     )
     .option('--expires <duration>', 'how long it is valid: 12h, 30d (default: until revoked)', finiteDuration)
     .option('--rotate', "replace the person's token, or with --webhook the webhook's secret")
@@ -43,6 +43,7 @@ export function token(command: Command): void {
         'mailbox token ada',
         'mailbox token ada --expires 30d',
         'mailbox token prometheus --scope metrics',
+        'mailbox token ao-bridge --scope read-all,bridge',
         'mailbox token ada --revoke',
         `mailbox token ${person} --rotate`,
         'mailbox token',

@@ -144,9 +144,13 @@ it('tries again through ten minutes of absence, less and less often, and then de
 
 it.each([
   ['redirect', /redirects elsewhere/],
+  ['loop', /redirects elsewhere/],
   ['huge', /larger than/],
+  ['endless', /larger than/],
   ['inward', /private address/],
   ['lie', /is not the card of an agent/],
+  ['shapes', /is not the card of an agent/],
+  ['deep', /is not the card of an agent/],
 ])('refuses a card that does this: %s', async (mode, reason) => {
   const { box, join: joins } = await stageOut(mode)
   const { code, stderr } = await joins()

@@ -2,6 +2,8 @@
 // server.mjs PORT LOG MODE. Prints its address when it listens; each message that arrives is a line of the log.
 import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { AgentCard, formatSSEEvent } from '@a2a-js/sdk'
 import {
   AgentEvent,
@@ -79,8 +81,12 @@ async function serve(request, response) {
   const url = `http://127.0.0.1:${server.address().port}`
   if (request.method === 'GET') {
     if (mode === 'redirect') return response.writeHead(302, { location: `${url}/elsewhere` }).end()
+    if (mode === 'loop') return response.writeHead(302, { location: `${url}${request.url}` }).end()
+    if (mode === 'endless') return pipeline(Readable.from(endless()), response).catch(() => {})
     if (mode === 'huge') return response.end(`{"name":"${'x'.repeat(3_000_000)}"}`)
     if (mode === 'lie') return response.end('<html>not a card</html>')
+    if (mode === 'shapes') return response.end('{"name":{},"supportedInterfaces":"all of them","skills":7}')
+    if (mode === 'deep') return response.end(`{"name":${'['.repeat(200_000)}${']'.repeat(200_000)}}`)
     response.setHeader('content-type', 'application/json')
     return response.end(
       JSON.stringify(AgentCard.toJSON(card(mode === 'inward' ? 'http://169.254.169.254' : url))),
@@ -125,6 +131,11 @@ function misbehave({ id, method, params }) {
   return answer({ result: method === 'GetTask' ? { ...task, status } : { task: { ...task, status } } })
 }
 let first = ''
+
+function* endless() {
+  yield '{"name":"'
+  for (;;) yield 'x'.repeat(65_536)
+}
 let isAway = 3
 
 const card = (url) => ({
