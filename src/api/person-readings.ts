@@ -123,6 +123,7 @@ export const personReadings = {
         z.strictObject({
           ...{ ...s.texts('id', 'format', 'path', 'direction'), isRunning: z.boolean() },
           ...{ ...s.counts('linked', 'problems'), inMs: z.optional(s.count), outMs: z.optional(s.count) },
+          ...{ process: z.optional(s.count), where: z.optional(s.text), silentForMs: z.optional(s.count) },
           ...{ lastProblem: z.optional(s.text), error: z.optional(s.text) },
         }),
       ),

@@ -24,6 +24,11 @@ export interface BridgeLine {
   path: string
   direction: string
   isRunning: boolean
+  /** What runs it, such as `mailbox serve`. */
+  process?: number
+  where?: string
+  /** The process has said nothing for so long. */
+  silentForMs?: number
   /** Messages that both sides know. */
   linked: number
   problems: number

@@ -38,7 +38,7 @@ export class Arrivals {
   readonly #joined = new Set<string>()
 
   async #join(name: string, roles?: readonly string[], tags?: readonly string[]): Promise<void> {
-    const { space, memory, format, path, tally, dry, report, arrived } = this.#parts
+    const { space, memory, format, path, tally, dry, report, again } = this.#parts
     const isPlain = roles === undefined && tags === undefined
     if (name === person || (isPlain && this.#joined.has(name))) return
     this.#known ??= new Set((await space.agents()).map((agent) => agent.name))
@@ -52,7 +52,7 @@ export class Arrivals {
         this.#known.add(name)
       } else if (!isPlain && !dry) await this.#updateTags(name, roles ?? [], tags ?? [])
       this.#joined.add(name)
-      if (!dry && memory.addAgent(name)) arrived(name)
+      if (!dry && memory.meet(name)) again()
     } catch (error) {
       if (!(error instanceof MailboxError)) throw error
       report({ place: name, reason: `cannot join: ${error.message}` })

@@ -47,6 +47,7 @@ export class Bridge {
   readonly #outgoing: Outgoing
   readonly #onChange: (tally: Tally) => void
   #isPending = false
+  #ending: AbortSignal | undefined
   readonly #patienceMs: number
   readonly problems: Problem[] = []
   readonly lag: Lag
@@ -68,12 +69,9 @@ export class Bridge {
     const again = () => {
       this.#isPending = true
     }
-    const arrived = (name: string) => {
-      this.#outgoing.arrived(name)
-      again()
-    }
     const lockPatienceMs = Math.min(options.patienceMs ?? 5_000, 5_000) / 2
-    const changes = { tally: this.tally, report, arrived, again, lockPatienceMs, lag: this.lag }
+    const isEnding = () => this.#ending?.aborted === true
+    const changes = { tally: this.tally, report, again, isEnding, lockPatienceMs, lag: this.lag }
     this.#parts = { space, format, folder, memory, path, direction, dry, ...changes }
     this.#incoming = new Incoming(this.#parts)
     this.#outgoing = new Outgoing(this.#parts)
@@ -142,6 +140,7 @@ export class Bridge {
   /** Keeps both sides the same until the signal ends it. */
   async run(signal: AbortSignal): Promise<void> {
     const { space, folder, format } = this.#parts
+    this.#ending = signal
     let isRung = false
     let wake = () => {}
     const ring = () => {

@@ -32,7 +32,7 @@ export class Incoming {
 
   /** Takes in everything that is new. */
   async takeIn(): Promise<void> {
-    const { folder, format } = this.#parts
+    const { folder, format, isEnding } = this.#parts
     this.#held = new Set()
     this.#arrivals = new Arrivals(this.#parts)
     let batch: Fact[] = []
@@ -44,6 +44,7 @@ export class Incoming {
       if (batch.length < factsAtOnce) continue
       await this.#work(batch)
       batch = []
+      if (isEnding()) return
     }
     await this.#work([...batch, ...folder.problems])
   }

@@ -14,6 +14,9 @@ import type { CopyState, Link } from './format.ts'
 /** The process waits for this long without doing anything else, so it is short. */
 const patienceMs = 50
 
+/** Agents whose mail is still to be looked through. */
+export const arrivedNote = 'arrived '
+
 type LinkRow = [foreign: string, owner: string, id: string, place: string, state: CopyState]
 
 /**
@@ -88,6 +91,15 @@ export class Memory {
     return this.#sql('SELECT name FROM agent')
       .all<[string]>()
       .map(([name]) => name)
+  }
+
+  /** Somebody is there. If it is new, its mail may have waited for it: that is noted, for a later run as well. */
+  meet(name: string): boolean {
+    return this.together(() => {
+      const isNew = this.addAgent(name)
+      if (isNew) this.setNote(`${arrivedNote}${name}`, '')
+      return isNew
+    })
   }
 
   /** True if nobody of that name was known. */
@@ -196,14 +208,21 @@ function prepare(db: Database): void {
     COMMIT`)
 }
 
+/** Another process has it. */
+export class BridgeTaken extends MailboxError {
+  constructor() {
+    super('conflict', 'this bridge is running in another process', {
+      hint: 'see `mailbox bridge`; to end it: mailbox bridge stop',
+    })
+  }
+}
+
 /** One process works on a bridge at a time. */
 function alone<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
     if (!isBusy(error) && !(error instanceof Error && isBusy(error.cause))) throw error
-    throw new MailboxError('conflict', 'this bridge is running in another process', {
-      hint: 'see `mailbox bridge`; to end it: mailbox bridge stop',
-    })
+    throw new BridgeTaken()
   }
 }

@@ -8,6 +8,7 @@ import type { Origin } from '../model/origin.ts'
 import type { Link } from './format.ts'
 import { letterOf } from './letters.ts'
 import { LockHeld, mayPass } from './lock.ts'
+import { arrivedNote } from './memory.ts'
 import type { Parts } from './parts.ts'
 import { settleOurs } from './states.ts'
 
@@ -34,14 +35,16 @@ export class Outgoing {
 
   /** Writes everything that is new. */
   async takeOut(): Promise<void> {
-    const { space, memory, dry } = this.#parts
+    const { space, memory, dry, isEnding } = this.#parts
     this.#blocked = new Set()
     if (this.#isStartingOver) await this.#lookWhoIsThere()
     for (const link of memory.unwritten()) await this.#finish(link)
     for (const [rest, text] of memory.notes(owedNote)) await this.#settleOwed(rest, JSON.parse(text) as Link)
     const changed = new Map<string, Link>()
-    for (const name of this.#arrivals) await this.#offerWaiting(name)
-    this.#arrivals.clear()
+    for (const [name] of memory.notes(arrivedNote)) {
+      await this.#offerWaiting(name)
+      if (!dry) memory.forgetNote(`${arrivedNote}${name}`)
+    }
     let seq = Number(memory.note(cursorNote) ?? 0)
     let read = 0
     const flush = async () => {
@@ -57,7 +60,7 @@ export class Outgoing {
         if (entry.kind === 'agent') this.#rosterChanged = true
         seq = entry.seq
         if (++read % entriesAtOnce === 0) await flush()
-        if (seq >= end) break
+        if (seq >= end || isEnding()) break
       }
     await flush()
     if (!dry) memory.setNote(cursorNote, String(seq))
@@ -78,9 +81,6 @@ export class Outgoing {
     if (await this.#settle(memory.linkOf(link.foreign, link.owner) ?? link))
       memory.forgetNote(`${owedNote}${rest}`)
   }
-
-  readonly #arrivals = new Set<string>()
-  arrived = (name: string): void => void this.#arrivals.add(name)
 
   /** Mail that was there before its recipient was known to be in the folder. */
   async #offerWaiting(name: string): Promise<void> {
@@ -259,12 +259,12 @@ export class Outgoing {
     }
   }
 
-  /** Since when locks were found held. */
+  /** Since when nothing could be written for somebody. */
   readonly #heldSince = new Map<string, number>()
 
-  #isHeldForLong(path: string): boolean {
-    const since = this.#heldSince.get(path)
-    if (since === undefined) this.#heldSince.set(path, performance.now())
+  #isHeldForLong(owner: string): boolean {
+    const since = this.#heldSince.get(owner)
+    if (since === undefined) this.#heldSince.set(owner, performance.now())
     return since !== undefined && performance.now() - since > this.#parts.lockPatienceMs
   }
 
@@ -273,13 +273,14 @@ export class Outgoing {
     const { report, again } = this.#parts
     try {
       await work()
+      this.#heldSince.delete(owner)
       return true
     } catch (error) {
       if (!mayPass(error)) throw error
       this.#blocked.add(owner)
       again()
       if (!(error instanceof LockHeld)) report({ place, reason: (error as Error).message })
-      else if (this.#isHeldForLong(error.path)) report({ place: error.path, reason: error.reason })
+      else if (this.#isHeldForLong(owner)) report({ place: error.path, reason: error.reason })
       return false
     }
   }

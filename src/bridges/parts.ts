@@ -39,8 +39,8 @@ export interface Parts {
   readonly lag: Lag
   /** Tells of a problem, once. */
   readonly report: (problem: Problem) => void
-  /** Somebody is there who was not known: mail may have waited for it. */
-  readonly arrived: (name: string) => void
+  /** The bridge is to end: what is not begun is for the next. */
+  readonly isEnding: () => boolean
   /** Something has to wait: look again soon. */
   readonly again: () => void
 }

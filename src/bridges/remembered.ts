@@ -6,7 +6,7 @@ import { listIfAny, readJsonIfAny, writeFileAtomically } from '../base/files.ts'
 import { given, isObject } from '../base/objects.ts'
 import { identifyProcess, type ProcessIdentity, processState } from '../base/process.ts'
 import type { LagFigures } from './lag.ts'
-import { type Direction, directions, type Tally } from './parts.ts'
+import { type Direction, directions, noTally, type Tally } from './parts.ts'
 import { describeProblem, type Problem } from './problem.ts'
 
 /** A bridge that the space has, whether it runs or not. */
@@ -22,6 +22,8 @@ export interface Remembered {
 /** What a bridge that runs, or ran, says of itself. */
 export interface BridgeStatus {
   process: ProcessIdentity
+  /** The verb that the process runs, such as `serve` or `mcp`. */
+  program?: string
   /** By the clock of the space, in ms. */
   at: number
   tally: Tally
@@ -34,8 +36,8 @@ export interface BridgeStatus {
   error?: string
 }
 
-const dirOf = (space: string): string => join(space, 'bridges')
-const bridgeDir = (space: string, id: string): string => join(dirOf(space), id)
+export const bridgesDir = (space: string): string => join(space, 'bridges')
+const bridgeDir = (space: string, id: string): string => join(bridgesDir(space), id)
 
 export const memoryPath = (space: string, id: string): string => join(bridgeDir(space, id), 'memory.db')
 const rememberedPath = (space: string, id: string): string => join(bridgeDir(space, id), 'bridge.json')
@@ -69,7 +71,7 @@ export function remember(space: string, bridge: Omit<Remembered, 'id'>): Remembe
 
 /** All bridges of a space. */
 export function rememberedBridges(space: string): Remembered[] {
-  return listIfAny(dirOf(space))
+  return listIfAny(bridgesDir(space))
     .sort()
     .flatMap((id) => {
       const found = readJsonIfAny<unknown>(rememberedPath(space, id))
@@ -96,29 +98,47 @@ export function writeStatus(space: string, id: string, status: Omit<BridgeStatus
   writeFileAtomically(statusPath(space, id), `${JSON.stringify(whole, null, 2)}\n`, { expendable: true })
 }
 
-/** The process that runs a bridge, if one does. */
-export function runnerOf(space: string, id: string): number | undefined {
+/** What runs a bridge, if anything does. */
+export interface Runner {
+  process: number
+  /** In words: `mailbox serve`. */
+  where: string
+  /** It has said nothing for so long: it is stopped, or has no processor. */
+  silentForMs?: number
+}
+
+/** A process that runs a bridge says so every two seconds. */
+const silentMs = 15_000
+
+export function runnerOf(space: string, id: string): Runner | undefined {
   const status = statusOf(space, id)
   if (status === undefined || status.error !== undefined || status.tally === undefined) return undefined
-  return processState(status.process) === 'running' ? status.process.pid : undefined
+  if (processState(status.process) !== 'running') return undefined
+  const { program } = status
+  const silentForMs = Date.now() - (statSync(statusPath(space, id), { throwIfNoEntry: false })?.mtimeMs ?? 0)
+  return {
+    process: status.process.pid,
+    where: program === undefined ? 'mailbox' : `mailbox ${program}`,
+    ...given({ silentForMs: silentForMs > silentMs ? Math.round(silentForMs) : undefined }),
+  }
 }
 
 /** A bridge that has ended runs nowhere, whatever its process does next. */
 export function endStatus(space: string, id: string, error = 'not running'): void {
-  const status = statusOf(space, id)
-  if (status !== undefined) writeStatus(space, id, { ...status, error })
+  const status = statusOf(space, id) ?? { at: Date.now(), tally: noTally(), linked: 0, problems: [] }
+  writeStatus(space, id, { ...status, error })
 }
 
-const keeperPath = (space: string): string => join(dirOf(space), 'keeper.json')
+const keeperPath = (space: string): string => join(bridgesDir(space), 'keeper.json')
 
-/** This process runs the bridges of the space from now on. */
+/** This process is a hub, and runs the bridges of the space from now on. */
 export function beKeeper(space: string): void {
-  mkdirSync(dirOf(space), { recursive: true, mode: 0o700 })
+  mkdirSync(bridgesDir(space), { recursive: true, mode: 0o700 })
   const text = `${JSON.stringify(identifyProcess(process.pid))}\n`
   writeFileAtomically(keeperPath(space), text, { expendable: true })
 }
 
-/** Whether a process that stays, such as a hub, runs the bridges of the space. */
+/** Whether a hub runs the bridges of the space. */
 export function hasKeeper(space: string): boolean {
   const keeper = readJsonIfAny<ProcessIdentity>(keeperPath(space))
   return keeper !== undefined && processState(keeper) === 'running'
@@ -134,8 +154,9 @@ export const bridgeLines = (space: string) =>
       error,
     } = statusOf(space, id) ?? ({} as Partial<BridgeStatus>)
     const last = problems.at(-1)
+    const runner = runnerOf(space, id)
     return {
-      ...{ id, format, path, direction, isRunning: runnerOf(space, id) !== undefined },
+      ...{ id, format, path, direction, isRunning: runner !== undefined, ...runner },
       ...{ linked, problems: problems.length, ...lag },
       ...given({ lastProblem: last && describeProblem(last), error }),
     }

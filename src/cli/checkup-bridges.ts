@@ -1,6 +1,6 @@
 import { describeProblem } from '../bridges/problem.ts'
 import type { Finding } from './checkup.ts'
-import { describeLag } from './format/bridge.ts'
+import { describeLag, describeRunner } from './format/bridge.ts'
 
 /** How the bridges of a space are; nothing while it has none. */
 export async function bridgeFindings(dir: string): Promise<Finding[]> {
@@ -16,10 +16,20 @@ export async function bridgeFindings(dir: string): Promise<Finding[]> {
           next: `put it back, or end the bridge: mailbox bridge stop ${id}`,
         }
       const status = statusOf(dir, id)
-      if (runnerOf(dir, id) === undefined)
+      const runner = runnerOf(dir, id)
+      if (runner === undefined)
         return {
           ...{ check, state: 'warn' as const, found: `${format} ${path} is not running${whyNot(status)}` },
           next: `start it: mailbox serve, or mailbox bridge ${format} ${path}`,
+        }
+      if (runner.silentForMs !== undefined)
+        return {
+          ...{
+            check,
+            state: 'warn' as const,
+            found: `${format} ${path} is held by ${describeRunner(runner)}`,
+          },
+          next: 'let the process go on, or end it: another one takes the bridge up',
         }
       const last = status?.problems.at(-1)
       if (last !== undefined)
@@ -28,7 +38,8 @@ export async function bridgeFindings(dir: string): Promise<Finding[]> {
           next: 'correct the file, or remove it',
         }
       const lag = describeLag(status?.lag ?? {})
-      return { check, state: 'ok' as const, found: `${format} ${path} is running${lag && `, lag ${lag}`}` }
+      const found = `${format} ${path} is running${lag && `, lag ${lag}`}, in ${describeRunner(runner)}`
+      return { check, state: 'ok' as const, found }
     })
 }
 

@@ -21,6 +21,8 @@ export interface OpenOptions {
   creates?: boolean
   /** Wait a little for a hub that does not answer. @default true */
   isPatient?: boolean
+  /** If the process stays, it runs the bridges of the space while no other does. @default true */
+  runsBridges?: boolean
   /** The agent that it is about: its token is used at a hub, if there is one. @default the one that acts */
   agent?: string | undefined
 }
@@ -111,7 +113,8 @@ export async function openAtHub(cli: Cli, place: HubPlace, options: OpenOptions)
 }
 
 /** Opens the space by its files. Creating one is always announced, because the path may be mistyped. */
-export async function openFiles(cli: Cli, { creates = false }: OpenOptions = {}): Promise<DiskSpace> {
+export async function openFiles(cli: Cli, options: OpenOptions = {}): Promise<DiskSpace> {
+  const { creates = false, runsBridges = true } = options
   const ready = opened.get(cli)
   if (ready !== undefined) {
     opened.delete(cli)
@@ -123,6 +126,9 @@ export async function openFiles(cli: Cli, { creates = false }: OpenOptions = {})
   const progress = createProgress(cli, 'building the index')
   try {
     const space = await openDisk({ dir, creates, onProgress: (seq) => progress.report(seq) })
+    const { desk } = space.core
+    if (desk !== undefined && runsBridges)
+      desk.meanwhile = async (signal) => (await import('./bridges.ts')).runBridges(cli.verb, space, signal)
     // Relative times are shown by the space's clock.
     cli.now = space.now()
     await decideActor(cli, space)

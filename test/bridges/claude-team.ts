@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DiskSpace } from '../../src/space/space.ts'
 import { type Stage, stage } from './stage.ts'
@@ -14,6 +14,8 @@ export interface ClaudeTeam extends Stage {
   post: (from: string, to: string, text: string | object, more?: object) => string
   /** A member takes its mail. */
   drain: (name: string) => void
+  /** The lead starts a teammate, as far as the roster says it: without a place first. */
+  start: (name: string) => { place: () => void; empty: () => void }
   /** A line in the conversation of the lead. */
   say: (text: string) => void
   /** Begins the roster from the start, as a resumed session does. */
@@ -95,6 +97,26 @@ export async function claudeTeam(
       return id
     },
     drain: (name) => locked(name, () => []),
+    start(name) {
+      const change = (tmuxPaneId: string) => {
+        const { members, ...rest } = JSON.parse(readFileSync(config, 'utf8')) as {
+          members: { name: string }[]
+        }
+        const others = members.filter((one) => one.name !== name)
+        const mate = member(name, { agentType: 'general-purpose', tmuxPaneId, joinedAt })
+        writeFileSync(config, JSON.stringify({ ...rest, members: [...others, mate] }, null, 2))
+      }
+      const joinedAt = Date.now()
+      change('')
+      return {
+        place: () => change('in-process'),
+        empty() {
+          if (!existsSync(inboxOf(name))) return
+          writeFileSync(`${inboxOf(name)}.tmp.0`, '[]')
+          renameSync(`${inboxOf(name)}.tmp.0`, inboxOf(name))
+        },
+      }
+    },
     say(text) {
       const project = join(folder, 'projects', '-proj')
       mkdirSync(project, { recursive: true })

@@ -2,8 +2,12 @@ import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { Folder } from '../../src/bridges/folder.ts'
+import { claudeTeams } from '../../src/bridges/formats/claude-teams.ts'
 import { Memory } from '../../src/bridges/memory.ts'
+import { hostOf } from '../../src/bridges/parts.ts'
 import { bridgeId, memoryPath } from '../../src/bridges/remembered.ts'
+import { bridgedOnDisk } from '../../src/space/bridged.ts'
 import { inStorm } from '../helpers/storm.ts'
 import { until } from '../helpers/wait.ts'
 import { claudeTeam, hookLead } from './claude-team.ts'
@@ -36,6 +40,32 @@ describe('a team of Claude Code', () => {
     const mail = await mailOf(space, 'zoe')
     expect(mail).toMatchObject([{ from: `${team}/team-lead`, subject: 'hello', body: 'LEAD-TO-ZOE hi' }])
     expect(mail[0]!.bridge).toMatchObject({ format: 'claude-teams', id })
+  })
+
+  it('waits with mail for a teammate until its lead has emptied its inbox, and started it', async () => {
+    const { space, run, start, inbox, team, files } = await claudeTeam([])
+    await space.join(`${team}/alice`)
+    const first = await (await space.mailbox('zoe')).send({ to: `${team}/alice`, body: 'WELCOME' })
+    run()
+    const alice = start('alice')
+    await until(() => files().includes(`teams/${team}/inboxes/alice.json`))
+    expect(inbox('alice')).toEqual([])
+    alice.place()
+    alice.empty()
+    await until(() => inbox('alice').length > 0)
+    expect(inbox('alice')).toMatchObject([{ text: 'WELCOME', msg_id: first.id }])
+  })
+
+  it('writes to a teammate that was emptied before anybody looked', async () => {
+    const { space, sync, start, inbox, team, run } = await claudeTeam([])
+    await sync()
+    const alice = start('alice')
+    alice.place()
+    alice.empty()
+    await (await space.mailbox('zoe')).send({ to: `${team}/alice`, body: 'WELCOME', hold: true })
+    run()
+    await until(() => inbox('alice').length > 0)
+    expect(inbox('alice')).toMatchObject([{ text: 'WELCOME' }])
   })
 
   it('puts an answer into the inbox of the lead, from a member of its own, once', async () => {
@@ -336,6 +366,22 @@ describe('what users of teams complain of', () => {
       code: 'unknown_recipient',
       hint: expect.stringContaining(`${team}/alice`),
     })
+  })
+
+  it('nobody is told of a dead letter that is not kept yet', async () => {
+    const { space, folder: path, sync, post, inbox } = await claudeTeam()
+    await sync()
+    post('team-lead', 'alcie', 'please review')
+    // It came after the look at the inboxes, and before the rest of the look.
+    const memory = new Memory(memoryPath(space.dir, bridgeId('claude-teams', path)))
+    const folder = new Folder(path, memory, space.now, hostOf(bridgedOnDisk(space)))
+    folder.begin()
+    claudeTeams.tend!(folder)
+    memory.close()
+    expect(inbox('team-lead')).toEqual([])
+    await sync()
+    expect((await space.deadLetters()).letters).toHaveLength(1)
+    expect(inbox('team-lead')).toHaveLength(1)
   })
 
   it('a message that was taken and never shown is brought by the hooks of the lead, once', async () => {

@@ -10,9 +10,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { Bridge } from '../../src/bridges/bridge.ts'
 import { Folder } from '../../src/bridges/folder.ts'
 import { LockHeld, withLock } from '../../src/bridges/lock.ts'
 import { Memory } from '../../src/bridges/memory.ts'
+import { formatNamed } from '../../src/bridges/registry.ts'
 import { bridgeId, memoryPath } from '../../src/bridges/remembered.ts'
 import { tempDir } from '../helpers/temp.ts'
 import { mailOf, type Stage, stage, stateOf } from './stage.ts'
@@ -27,6 +29,26 @@ const adr003 = (status: string) => ({
 })
 
 const bodies = async ({ space }: Stage) => (await mailOf(space, 'zoe')).map(({ body }) => body)
+
+describe('mail that has waited for somebody', () => {
+  it('is written by the next run, if the one that has met its recipient is killed', async () => {
+    const here = await stage('ao')
+    await here.sync()
+    await here.space.join('ao-10')
+    const zoe = await here.space.mailbox('zoe', { join: false })
+    await zoe.send({ to: 'ao-10', body: 'welcome' })
+    await here.sync()
+    mkdirSync(join(here.folder, 'ao-10/inbox'), { recursive: true })
+    const { space, folder: path } = here
+    const memory = memoryPath(space.dir, bridgeId('ao', path))
+    const killed = new Bridge({ space, path, memory, format: formatNamed('ao') })
+    await killed.look()
+    killed.close()
+    expect(here.files('ao-10')).toEqual([])
+    await here.sync()
+    expect(here.files('ao-10')).toHaveLength(1)
+  })
+})
 
 describe('what cannot be written now', () => {
   it('is written later: the state of a message, also by the next run', async () => {

@@ -186,7 +186,7 @@ const Tokens = ({ tokens }: Pick<Connections, 'tokens'>) => (
 type BridgeLine = Connections['bridges'][number]
 
 function BridgeRow({ format, path, direction, isRunning, linked, problems, error, ...more }: BridgeLine) {
-  const { inMs, outMs, lastProblem } = more
+  const { inMs, outMs, lastProblem, process, where, silentForMs } = more
   const lag = [inMs !== undefined && `${inMs} ms in`, outMs !== undefined && `${outMs} ms out`].filter(
     Boolean,
   )
@@ -203,6 +203,12 @@ function BridgeRow({ format, path, direction, isRunning, linked, problems, error
           {problems > 0 && `, ${plural(problems, 'problem')}`}
           {lag.length > 0 && `, lag ${lag.join(', ')}`}
         </p>
+        {where !== undefined && (
+          <p class="quiet">
+            In {line(where)}, process {process}
+            {silentForMs !== undefined && `, silent for ${duration(silentForMs)}`}
+          </p>
+        )}
         {lastProblem !== undefined && <p class="quiet">Last problem: {line(lastProblem)}</p>}
       </div>
       <div>
@@ -216,7 +222,7 @@ function BridgeRow({ format, path, direction, isRunning, linked, problems, error
 }
 
 const Bridges = ({ bridges }: Pick<Connections, 'bridges'>) => (
-  <Part name="Bridges" about="Folders of other mailbox systems that a hub keeps in sync with this space.">
+  <Part name="Bridges" about="Folders of other mailbox systems that are kept in sync with this space.">
     {bridges.length === 0 ? (
       <Command text="mailbox bridge FORMAT PATH" />
     ) : (

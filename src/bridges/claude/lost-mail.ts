@@ -24,7 +24,9 @@ export function tellLost(folder: Folder, team: Team, path: string): void {
   for (const entry of isGuest ? [] : readInbox(folder, path)) {
     const note = toldNote(team, entry)
     const isTheirs = team.members.some((member) => member.name === entry.from && !isOurs(member))
-    if (folder.memory.note(note) !== undefined || !isTheirs || isNoMail(entry)) continue
+    // One that came since the inbox was read is a dead letter at the next look, and its sender is told then.
+    const isKept = folder.memory.link(idOf(team.name, entry), '') !== undefined
+    if (!isKept || folder.memory.note(note) !== undefined || !isTheirs || isNoMail(entry)) continue
     const text = `Your message to ${JSON.stringify(to)} reached nobody: no member of this team has that name.${meant} It was: ${entry.text.slice(0, 200)}`
     const timestamp = new Date(folder.now()).toISOString()
     const told = { from: 'mailbox', text, summary: `${to} does not exist`, timestamp, color: 'purple' }

@@ -54,7 +54,7 @@ export function listen(path: string, receiver: Receiver): Promise<Server> {
   const server = createServer({ allowHalfOpen: true }, (connection) => serve(connection, receiver))
   rmSync(path, { force: true })
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
+    server.on('error', reject)
     server.listen(path, () => {
       try {
         chmodSync(path, 0o600)

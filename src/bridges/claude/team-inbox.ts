@@ -31,6 +31,9 @@ export function readInbox(folder: Folder, path: string): InboxEntry[] {
   })
 }
 
+/** Nothing is in it, not even what we do not understand. */
+export const isEmptyInbox = (folder: Folder, path: string): boolean => readList(folder, path)?.length === 0
+
 /** Undefined if the file is no list: it may be half written. */
 function readList(folder: Folder, path: string): unknown[] | undefined {
   if (!folder.has(path)) return []
@@ -70,7 +73,8 @@ export function changeInbox(
 
 const temporaryOf = (path: string): string => `${path}.tmp.${randomBytes(4).toString('hex')}`
 
-function createEmpty(path: string): void {
+/** Makes the inbox of somebody who has none yet. */
+export function createEmpty(path: string): void {
   try {
     const fd = openSync(path, 'wx', 0o644)
     writeSync(fd, '[]')

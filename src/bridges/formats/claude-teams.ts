@@ -7,6 +7,7 @@ import { tellLost, toldNote } from '../claude/lost-mail.ts'
 import { isOurs, joinAll, leave } from '../claude/membership.ts'
 import { guestsOf, memberOf, nameHere, nameInTeam, ownTeams, plainName } from '../claude/names.ts'
 import { readLost, readNative } from '../claude/native-mail.ts'
+import { mustBeStarted } from '../claude/starting.ts'
 import { readTasks, setTaskState, taskPath } from '../claude/task-files.ts'
 import { configPath, inboxesDir, inboxPath, type Team, teamsDir } from '../claude/team-files.ts'
 import { changeInbox, type InboxEntry, isEntry, readInbox } from '../claude/team-inbox.ts'
@@ -108,6 +109,7 @@ function write(folder: Folder, outgoing: Outgoing): string {
   if (found === undefined || !found.team.isAlive) throw new LockHeld(path)
   folder.ensureDirectory(inboxesDir(found.team.name))
   if (wasDelivered) return path
+  mustBeStarted(folder, found.team, found.member)
   const from = nameInTeam(folder, found.team, letter.from)
   append(folder, path, entriesOf(outgoing, from))
   if (isFarewell(letter)) folder.memory.setNote(leftNote(found.team.name, from), String(found.team.createdAt))

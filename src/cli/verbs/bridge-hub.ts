@@ -1,7 +1,5 @@
 import { fits, pathFor } from '../../bridges/discover.ts'
 import { dryMemory } from '../../bridges/dry.ts'
-import { runBridge } from '../../bridges/keeper.ts'
-import { describeProblem } from '../../bridges/problem.ts'
 import { formatNamed } from '../../bridges/registry.ts'
 import { bridgeId, memoryPath, remember, rememberedBridges, resolveFolder } from '../../bridges/remembered.ts'
 import { type BridgedSpace, BridgeEnded } from '../../space/bridged.ts'
@@ -9,12 +7,10 @@ import type { HubPlace } from '../../space/place.ts'
 import type { Cli } from '../cli.ts'
 import { serviceSignal } from '../interrupt.ts'
 import { openForBridge } from '../open-hub.ts'
-import { type BridgeFlags, list, runOnce, stop } from './bridge.ts'
+import { type BridgeFlags, list, runHere, runOnce, stop } from './bridge.ts'
 
 /** How long a look may take to come to its end when the bridge is stopped. */
 const lastLookMs = 1_000
-/** How often to see whether another command has stopped it. */
-const stoppedMs = 500
 
 /** The bridges between folders of this machine and a space behind a hub. What they know is kept on this machine. */
 export async function bridgeAtHub(
@@ -60,24 +56,8 @@ async function start(cli: Cli, space: BridgedSpace, { formatName, given, flags, 
     return runOnce(cli, options).finally(memory.remove)
   }
   const remembered = remember(space.dir, { format: format.name, path, direction, runs: true })
-  const ended = new AbortController()
-  const signal = AbortSignal.any([serviceSignal(), ended.signal])
+  const stopped = serviceSignal()
   // A hub that does not answer must not keep it from ending.
-  signal.addEventListener('abort', () => setTimeout(close, lastLookMs).unref())
-  const watching = setInterval(() => {
-    if (rememberedBridges(space.dir).every(({ id, runs }) => id !== remembered.id || !runs)) ended.abort()
-  }, stoppedMs)
-  cli.confirm(
-    { ...remembered, process: process.pid },
-    () => `bridged ${format.name} ${path} with ${space.place}; stop with Ctrl-C`,
-  )
-  const onProblem = (_: unknown, problem: Parameters<typeof describeProblem>[0]) =>
-    cli.warn(describeProblem(problem))
-  try {
-    await runBridge(space, remembered, { signal, onProblem })
-  } catch (error) {
-    if (!signal.aborted) throw error
-  } finally {
-    clearInterval(watching)
-  }
+  stopped.addEventListener('abort', () => setTimeout(close, lastLookMs).unref())
+  await runHere(cli, space, remembered, stopped)
 }

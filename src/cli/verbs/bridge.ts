@@ -2,11 +2,13 @@ import { type Command, Option } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import type { BridgeOptions } from '../../bridges/bridge.ts'
 import { describeProblem } from '../../bridges/problem.ts'
-import type { Remembered } from '../../bridges/remembered.ts'
+import type { Remembered, Runner } from '../../bridges/remembered.ts'
 import { toPrintableLine } from '../../model/text.ts'
+import type { BridgedSpace } from '../../space/bridged.ts'
 import type { HubPlace } from '../../space/place.ts'
+import type { DiskSpace } from '../../space/space.ts'
 import type { Cli } from '../cli.ts'
-import { describeLag, describeTally } from '../format/bridge.ts'
+import { describeLag, describeRunner, describeTally } from '../format/bridge.ts'
 import { examples } from '../help.ts'
 import { serviceSignal } from '../interrupt.ts'
 import { openFiles, personAction, spaceDir, spaceExists } from '../open.ts'
@@ -71,7 +73,7 @@ async function start(
   if (!fits(format, path))
     cli.hint(`nothing of ${format.name} is in ${path} yet; docs/bridges.md says which folder it is`)
   if (dryRun && !spaceExists(spaceDir(cli))) return tryWithout(cli, { format, path, direction })
-  await using space = await openFiles(cli, { creates: true })
+  await using space = await openFiles(cli, { creates: true, runsBridges: false })
   if (once || dryRun) {
     const { dryMemory } = await import('../../bridges/dry.ts')
     const id = bridgeId(format.name, path)
@@ -85,31 +87,48 @@ async function start(
   }
   const stopped = serviceSignal()
   const remembered = remember(space.dir, { format: format.name, path, direction, runs: true })
-  const runner = await isTakenOver(space.dir, remembered.id, runnerOf)
+  const runner = await staysElsewhere(space.dir, remembered.id, runnerOf)
   if (runner !== undefined) {
-    cli.confirm({ ...remembered, process: runner }, () => `process ${runner} runs the bridge to ${path}`)
+    cli.confirm({ ...remembered, ...runner }, () => `${describeRunner(runner)} runs the bridge to ${path}`)
     return
   }
-  const { runBridge } = await import('../../bridges/keeper.ts')
-  cli.confirm(
-    { ...remembered, process: process.pid },
-    () => `bridged ${format.name} ${path}; stop with Ctrl-C`,
-  )
-  const ended = new AbortController()
-  const signal = AbortSignal.any([stopped, ended.signal])
-  const watching = setInterval(() => {
-    if (rememberedBridges(space.dir).every(({ id, runs }) => id !== remembered.id || !runs)) ended.abort()
-  }, 500)
-  try {
-    await runBridge(space, remembered, {
-      signal,
-      onProblem: (_, problem) => cli.warn(describeProblem(problem)),
-    })
-  } finally {
-    clearInterval(watching)
+  await runHere(cli, space, remembered, stopped)
+  if (stopped.aborted)
+    cli.hint(
+      `a hub or another process of this space goes on with it; to end it: ${cli.command(`bridge stop ${format.name}`)}`,
+    )
+}
+
+/** Runs a bridge, as soon as no other process does, until it is stopped. */
+export async function runHere(
+  cli: Cli,
+  space: DiskSpace | BridgedSpace,
+  { id, ...remembered }: Remembered,
+  stopped: AbortSignal,
+): Promise<void> {
+  const { keepBridges } = await import('../../bridges/keeper.ts')
+  const failing = new AbortController()
+  let isSaid = false
+  const say = (runner: Runner, text: string) => {
+    if (!isSaid) cli.confirm({ id, ...remembered, ...runner }, () => `${text}; stop with Ctrl-C`)
+    isSaid = true
   }
-  if (!ended.signal.aborted)
-    cli.hint(`a hub of this space goes on with it; to end it: ${cli.command(`bridge stop ${format.name}`)}`)
+  const { format, path } = remembered
+  const there = 'core' in space ? '' : ` with ${space.place}`
+  await keepBridges(space.dir, {
+    ...{ signal: AbortSignal.any([stopped, failing.signal]), program: 'bridge', only: id },
+    space: async () => space,
+    onStart: () =>
+      say({ process: process.pid, where: 'mailbox bridge' }, `bridged ${format} ${path}${there}`),
+    onTaken: (_, runner) =>
+      say(
+        runner,
+        `${describeRunner(runner)} runs the bridge to ${path}, and this process when that one ends`,
+      ),
+    onProblem: (_, problem) => cli.warn(describeProblem(problem)),
+    onError: (_, error) => failing.abort(error),
+  })
+  if (failing.signal.aborted && !stopped.aborted) throw failing.signal.reason
 }
 
 export async function runOnce(cli: Cli, options: BridgeOptions & { dry: boolean }): Promise<void> {
@@ -137,18 +156,24 @@ async function tryWithout(
   }
 }
 
-/** The process that has begun to run a bridge. A hub looks for new ones every second. */
-async function isTakenOver(
+/**
+ * What runs a bridge, and needs no help: a hub, which looks for new ones every second, or this command elsewhere. Any
+ * other process may end at any time.
+ */
+async function staysElsewhere(
   space: string,
   id: string,
-  runnerOf: (space: string, id: string) => number | undefined,
-): Promise<number | undefined> {
+  runnerOf: (space: string, id: string) => Runner | undefined,
+): Promise<Runner | undefined> {
   const { hasKeeper } = await import('../../bridges/remembered.ts')
-  if (!hasKeeper(space)) return runnerOf(space, id)
+  if (!hasKeeper(space)) {
+    const runner = runnerOf(space, id)
+    return runner?.where === 'mailbox bridge' ? runner : undefined
+  }
   const { setTimeout: sleep } = await import('node:timers/promises')
   for (let n = 0; n < 50; n++) {
-    const pid = runnerOf(space, id)
-    if (pid !== undefined) return pid
+    const runner = runnerOf(space, id)
+    if (runner !== undefined) return runner
     await sleep(100)
   }
   return undefined
@@ -185,8 +210,9 @@ export async function list(cli: Cli, dir: string): Promise<void> {
   const { discover } = await import('../../bridges/discover.ts')
   const bridges = rememberedBridges(dir).map((one) => {
     const { tally, linked, problems, lag, error } = statusOf(dir, one.id) ?? {}
-    const state = runnerOf(dir, one.id) === undefined ? (one.runs ? 'waiting' : 'stopped') : 'running'
-    return { ...one, state, process: runnerOf(dir, one.id), tally, linked, problems, lag, error }
+    const runner = runnerOf(dir, one.id)
+    const state = runner === undefined ? (one.runs ? 'waiting' : 'stopped') : 'running'
+    return { ...one, state, ...runner, tally, linked, problems, lag, error }
   })
   const known = new Set(bridges.map(({ format, path }) => `${format} ${path}`))
   const found = discover(process.env, process.cwd()).filter(
@@ -194,8 +220,9 @@ export async function list(cli: Cli, dir: string): Promise<void> {
   )
   cli.answer({ bridges, found }, () =>
     [
-      ...bridges.map(({ id, state, path, tally, problems = [], lag = {} }) => {
+      ...bridges.map(({ id, state, path, tally, problems = [], lag = {}, ...rest }) => {
         const words = [
+          rest.process === undefined ? '' : `in ${describeRunner(rest as Runner)}`,
           tally === undefined ? '' : describeTally(tally, false),
           describeLag(lag) && `lag ${describeLag(lag)}`,
           problems.length === 0 ? '' : `last problem: ${describeProblem(problems.at(-1)!)}`,

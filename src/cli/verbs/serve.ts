@@ -56,13 +56,13 @@ export function serve(command: Command): void {
     if (flags.yes) throw new MailboxError('invalid', '--yes goes with --install', { hint: usageHint })
     const { startHub } = await import('../../hub/hub.ts')
     const { passedFd } = await import('../../hub/listen.ts')
-    const { bridgeLines } = await import('../../bridges/remembered.ts')
+    const { beKeeper, bridgeLines } = await import('../../bridges/remembered.ts')
     const { withFingerprint } = await import('../../hub/certificate.ts')
     const { createLog } = await import('../../hub/log.ts')
     const { outsideSpace } = await import('../../hub/outside.ts')
     const { createMcpEndpoint } = await import('../../mcp/http.ts')
     const stop = serviceSignal()
-    await using space = await openFiles(cli, { creates: true })
+    await using space = await openFiles(cli, { creates: true, runsBridges: false })
     // The link of the console is the person's: the log of an agent's client is no place for it.
     const isInside = (await clientAgents(space.core)).length > 0
     const mcp = createMcpEndpoint(outsideSpace(space), { version: __VERSION__ })
@@ -76,8 +76,9 @@ export function serve(command: Command): void {
     const secrets = isInside ? {} : { token: withFingerprint(hub.token, fingerprint), open: link }
     const where = isInside ? `${url} (for the link, outside the client: mailbox token user --link)` : link
     const { keepBridges } = await import('../../bridges/keeper.ts')
-    const bridges = keepBridges(space, {
-      signal: stop,
+    beKeeper(space.dir)
+    const bridges = keepBridges(space.dir, {
+      ...{ signal: stop, program: 'serve', space: async () => space },
       onProblem: ({ format }, { place, reason }) => cli.warn(`bridge ${format}: ${place}: ${reason}`),
       onError: ({ format, path }, error) => cli.warn(`bridge ${format} ${path}: ${translate(error).message}`),
     })

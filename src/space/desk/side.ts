@@ -18,6 +18,8 @@ import { type Direct, sendThrough } from './send-through.ts'
 
 /** A process that stays this long takes part: it can become the desk. */
 const staysAfterMs = 1_000
+/** It takes on what can be done by any such process after this long: most commands that wait have ended by then. */
+const meanwhileAfterMs = 3_000
 /** How long a desk is left alone after it did not answer in time: longer each time. */
 const leaveAloneMs = 1_000
 const leaveAloneAtMostMs = 60_000
@@ -41,6 +43,9 @@ export class DeskSide {
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
   #server: DeskServer | undefined
+  /** What the program around the space does for as long as it stays, such as running bridges. */
+  meanwhile: ((signal: AbortSignal) => Promise<void>) | undefined
+  #doing: Promise<void> | undefined
   /** While this process is the desk. */
   bells: Bells | undefined
   /** To the desk, once it has greeted us. */
@@ -63,8 +68,12 @@ export class DeskSide {
 
   /** Takes part from then on, if the process is still there after a while. */
   stay(): void {
-    if (this.#ending.signal.aborted) return
+    const { signal } = this.#ending
+    if (signal.aborted) return
     this.#timer ??= setTimeout(() => this.takePart(), staysAfterMs).unref()
+    this.#doing ??= pause(meanwhileAfterMs, signal, false)
+      .then(() => (signal.aborted ? undefined : this.meanwhile?.(signal)))
+      .catch(() => {})
   }
 
   get isDesk(): boolean {
@@ -226,5 +235,6 @@ export class DeskSide {
     clearTimeout(this.#timer)
     this.#ending.abort()
     await this.#running
+    await this.#doing
   }
 }

@@ -1,8 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { skipTest } from '../../helpers/skip.ts'
-import { isStorm } from '../../helpers/storm.ts'
 import { testSettings } from '../../helpers/temp.ts'
 import { until } from '../../helpers/wait.ts'
 import { calls, claudeLead, startsMate } from './claude-lead.ts'
@@ -25,8 +23,6 @@ function leave(inboxes: string, name: string, entries: object[]): void {
 it(
   'a first message to a teammate that waits, a final report behind an idle note, and a misspelt teammate',
   async () => {
-    // One of five runs waited for the client until its time was over. Why is not known.
-    if (!isStorm) skipTest('its terminal hangs now and then: npm run storm -- test/clients/real')
     const { home, space } = await mailStage()
     const { model, open, bridge, names, inboxes, ...made } = await claudeLead(home, space, {
       'MATE-PROMPT work': (): Turn => ({ text: 'THE-FINAL-REPORT of alice' }),

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { onTestFailed, onTestFinished } from 'vitest'
 import { needTool } from '../../helpers/tools.ts'
 import { until } from '../../helpers/wait.ts'
 
@@ -25,14 +25,20 @@ export function openTerminal(
   tmux('new-session', '-d', '-x', '140', '-y', '40', '-c', cwd, ...words)
   const pid = Number(tmux('list-panes', '-F', '#{pane_pid}'))
   let isOpen = true
+  let last = ''
   const close = async () => {
-    if (isOpen) tmux('kill-server')
+    if (isOpen) {
+      last = screen()
+      tmux('kill-server')
+    }
     isOpen = false
     // Gone before its home is removed: a program that is told to end writes until it has.
     await until(() => !isThere(pid))
   }
   onTestFinished(close)
   const screen = () => tmux('capture-pane', '-p')
+  // What hangs says why on its screen.
+  onTestFailed(() => console.error(last.replaceAll(/\n+/g, '\n')))
   return {
     screen,
     close,
