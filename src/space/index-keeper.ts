@@ -29,13 +29,9 @@ export class IndexKeeper {
   }
 
   /** Runs an append. */
-  async during<T>(append: () => Promise<T>): Promise<T> {
+  during<T>(append: () => Promise<T>): Promise<T> {
     this.#underWay++
-    try {
-      return await append()
-    } finally {
-      this.#underWay--
-    }
+    return append().finally(() => this.#underWay--)
   }
 
   written(lastSeq: number): void {
