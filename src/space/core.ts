@@ -9,7 +9,7 @@ import { openIndex, openSearch } from '../index/open.ts'
 import type { CatchUpOptions, Projection } from '../index/projection.ts'
 import { shelters } from '../index/shelter.ts'
 import { type LastSegment, lastSegment } from '../journal/file/segment.ts'
-import type { DamagedLine, Decided, Journal, PlacedEntry } from '../journal/journal.ts'
+import type { DamagedLine, Decide, Decided, Journal, PlacedEntry } from '../journal/journal.ts'
 import type { Agent } from '../model/agent.ts'
 import type { Mark } from '../model/directory.ts'
 import type { Draft, LateDraft } from '../model/entry.ts'
@@ -133,16 +133,14 @@ export class SpaceCore {
     const needsIndex = on === 'index'
     // What is caught up outside the lock keeps nobody waiting for it.
     if (needsIndex) this.index.catchUp()
-    return this.journal.append(
-      (tail, end) => {
-        this.#view.directory = this.#state.fold(tail, end)
-        this.keyring.follow(tail)
-        this.vault.follow(tail)
-        const { context } = this
-        return (needsIndex ? this.index.read(() => decide(context)) : decide(context)).drafts
-      },
-      { settled: needsIndex },
-    )
+    const deciding: Decide = (tail, end) => {
+      this.#view.directory = this.#state.fold(tail, end)
+      this.keyring.follow(tail)
+      this.vault.follow(tail)
+      const { context } = this
+      return (needsIndex ? this.index.read(() => decide(context)) : decide(context)).drafts
+    }
+    return this.#keeper.during(() => this.journal.append(deciding, { settled: needsIndex }))
   }
 
   /** A decision with its texts encrypted where they must be, and with its messages signed. */

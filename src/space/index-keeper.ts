@@ -9,7 +9,8 @@ const threadLag = 2_000
 
 /**
  * Keeps the index close to the journal's end after writes: many entries at once cost a fraction of one by
- * one, so it waits for a pause, or until so much has gathered that a reader would have to wait for it.
+ * one, so it waits for a pause, or until so much has gathered that a reader would have to wait for it. To wait for
+ * others who write is no pause.
  */
 export class IndexKeeper {
   readonly #index: Projection
@@ -19,10 +20,18 @@ export class IndexKeeper {
   #lastSeq = 0
   /** How far the thread has brought the index. */
   #threadSeq = 0
+  /** Appends that this process has under way. */
+  #underWay = 0
 
   constructor(dir: string, index: Projection) {
     this.#index = index
     this.#thread = new Background({ dir, projection: 'tables' })
+  }
+
+  /** Runs an append. */
+  during<T>(append: () => Promise<T>): Promise<T> {
+    this.#underWay++
+    return append().finally(() => this.#underWay--)
   }
 
   written(lastSeq: number): void {
@@ -31,8 +40,13 @@ export class IndexKeeper {
     // So much at once would keep this thread from its work.
     if (this.#lag > threadLag && this.#thread.available) void this.#byThread()
     else if (this.#lag > maxLag) this.#catchUp(1)
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#catchUp(1), delayMs)
+    if (this.#timer === undefined) this.#timer = setTimeout(this.#paused, delayMs)
     else this.#timer.refresh()
+  }
+
+  #paused = (): void => {
+    if (this.#underWay > 0) this.#timer?.refresh()
+    else this.#catchUp(1)
   }
 
   get #lag(): number {

@@ -11,15 +11,21 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { LineBuffer, noSum } from '../../src/journal/codec.ts'
 import { startCursor } from '../../src/journal/journal.ts'
 import { parseAddress } from '../../src/journal/postgres/address.ts'
 import { mustBeUsable } from '../../src/journal/postgres/hello.ts'
+import { schemaVersion } from '../../src/journal/postgres/migrate.ts'
+import { migrations } from '../../src/journal/postgres/schema.ts'
+import { journalFormat } from '../../src/model/entry.ts'
+import { isoTime } from '../../src/model/time.ts'
 import { fetchAgain } from '../../src/space/copy.ts'
 import { openDisk, openSpace } from '../../src/space/open.ts'
 import { findSpace } from '../../src/space/settings.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
+import { BreakingProxy } from '../helpers/breaking-proxy.ts'
 import { appendMessage, subjectsIn } from '../helpers/drafts.ts'
-import { psql, serverOwner, sharedServer } from '../helpers/postgres.ts'
+import { hasPostgres, PostgresServer, psql, serverOwner, sharedServer } from '../helpers/postgres.ts'
 import { skipTest } from '../helpers/skip.ts'
 import { tempDir, tempPostgres, testSettings } from '../helpers/temp.ts'
 
@@ -147,6 +153,53 @@ describe('a database', () => {
     expect(() => mustBeUsable({ ...good, recovery: true }, address)).toThrowError(/standby/)
   })
 
+  it('that becomes read-only is told to those who use it, and they go on when it is not any more', async () => {
+    const { url, sql, database } = await ownDatabase()
+    const space = await open(url())
+    const ada = await space.mailbox('ada')
+    const endAll = () =>
+      sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'agent-mailbox' AND datname = current_database()",
+      )
+    sql(`ALTER DATABASE ${database} SET default_transaction_read_only = on`)
+    endAll()
+    await expect(ada.send({ to: 'ada', subject: 'refused', body: 'x' })).rejects.toMatchObject({
+      code: 'not_permitted',
+      message: /read-only/,
+    })
+    sql(`BEGIN READ WRITE; ALTER DATABASE ${database} RESET default_transaction_read_only; COMMIT`)
+    endAll()
+    await ada.send({ to: 'ada', subject: 'stored', body: 'x' })
+    expect((await ada.inbox()).messages.map(({ subject }) => subject)).toEqual(['stored'])
+  })
+
+  it('that is a standby is refused, answered for by the copy meanwhile, and used once it is promoted', async () => {
+    if (!hasPostgres()) skipTest('needs PostgreSQL: run `apt-get install -y postgresql` as root')
+    const primary = await PostgresServer.create(tempDir(), { settings: ['wal_level=replica'] })
+    onTestFinished(() => primary.stop('SIGQUIT'))
+    const proxy = await BreakingProxy.to(primary.port)
+    const url = primary
+      .address('team', { more: '&timeout=1' })
+      .replace(`:${primary.port}/`, `:${proxy.port}/`)
+    const space = await open(url)
+    const ada = await space.mailbox('ada')
+    await ada.send({ to: 'ada', subject: 'before', body: 'x' })
+    const standby = await primary.standby(tempDir())
+    onTestFinished(() => standby.stop('SIGQUIT'))
+    await primary.stop('SIGQUIT')
+    const refused = { code: 'unreachable', message: /standby/, hint: /primary/ }
+    await refusal(standby.address('team')).toMatchObject(refused)
+    await refusal(standby.address('other')).toMatchObject(refused)
+    proxy.target = standby.port
+    await expect(ada.send({ to: 'ada', subject: 'refused', body: 'x' })).rejects.toMatchObject(refused)
+    expect((await ada.inbox()).messages.map(({ subject }) => subject)).toEqual(['before'])
+    expect(space.core.journal.cutOff?.error).toMatchObject({ code: 'unreachable' })
+    standby.sql('SELECT pg_promote()')
+    await ada.send({ to: 'ada', subject: 'after', body: 'x' })
+    expect((await ada.inbox()).messages.map(({ subject }) => subject)).toEqual(['before', 'after'])
+    expect(space.core.journal.cutOff).toBeUndefined()
+  })
+
   it('that is full says so: of connections, and of data', async () => {
     const { url, sql } = await ownDatabase()
     const user = `u${randomUUID().slice(0, 8)}`
@@ -184,6 +237,26 @@ describe('a database', () => {
     await refusal(url()).toMatchObject({ code: 'invalid', message: /format 99/, hint: /newer agent-mailbox/ })
   })
 
+  it('whose tables an older program made is upgraded, with the spaces that are in it', async () => {
+    const { url, sql } = await ownDatabase()
+    sql('CREATE SCHEMA mailbox; CREATE TABLE mailbox.migrations (version int, at timestamptz DEFAULT now())')
+    sql(`${migrations[0]}; INSERT INTO mailbox.migrations (version) VALUES (1)`)
+    const lines = new LineBuffer()
+    const header = { kind: 'segment', format: journalFormat, space: 'of-old', reason: 'created' } as const
+    const sum = lines.add(header, 1, isoTime(Date.now()), noSum)
+    sql(`INSERT INTO mailbox.spaces (name, id, seq, sum) VALUES ('team', 'of-old', 1, '${sum}');
+      INSERT INTO mailbox.entries SELECT space, 1, '${lines.bytes.toString('utf8').trimEnd()}' FROM mailbox.spaces`)
+    const [here, there] = [await tempPostgres({ url: url() }), await tempPostgres({ url: url() })]
+    expect(here.space).toBe('of-old')
+    // Each but the first was too late once, and gets from the database what it does not have.
+    for (const [n, journal] of [here, there, here].entries())
+      await appendMessage(journal, { subject: `${n}` })
+    await there.pull()
+    expect(await subjectsIn(there)).toEqual(['0', '1', '2'])
+    expect(await there.verifySource()).toEqual([])
+    expect(sql('SELECT max(version) FROM mailbox.migrations')).toBe(`${schemaVersion}`)
+  })
+
   it('that closes connections now and then disturbs nobody', async () => {
     const { url, sql } = await ownDatabase()
     const space = await open(url())
@@ -213,6 +286,52 @@ describe('a database', () => {
       code: 'damaged',
       message: /not as this program made them/,
     })
+  })
+})
+
+describe('tables that somebody changed by hand', () => {
+  const place = async () => {
+    const own = await ownDatabase()
+    const journal = await tempPostgres({ url: own.url() })
+    for (const subject of ['one', 'two', 'three']) await appendMessage(journal, { subject })
+    return { ...own, journal }
+  }
+
+  it('are found out by whoever comes next: an end that is not there', async () => {
+    const { url, sql, journal } = await place()
+    sql('UPDATE mailbox.spaces SET seq = seq + 1')
+    await expect(journal.pull()).rejects.toMatchObject({ code: 'damaged', message: /entry 5/ })
+    await expect(appendMessage(journal)).rejects.toMatchObject({ code: 'damaged', message: /entry 5/ })
+    await expect(tempPostgres({ url: url() })).rejects.toMatchObject({ code: 'damaged', message: /entry 5/ })
+    expect(await journal.verifySource()).toEqual([expect.stringMatching(/ends with entry 5, and entry 4/)])
+  })
+
+  it('are found out: another end of the same number', async () => {
+    const { sql, journal } = await place()
+    sql("UPDATE mailbox.spaces SET sum = repeat('0', 32)")
+    await expect(journal.pull()).rejects.toMatchObject({ code: 'conflict', hint: /mailbox rebuild/ })
+    await expect(appendMessage(journal)).rejects.toMatchObject({ code: 'conflict' })
+    expect(await journal.verifySource()).toEqual([expect.stringMatching(/entry 4 is the last one there/)])
+  })
+
+  it('are found out: a line of another journal, with a checksum of its own', async () => {
+    const { url, sql } = await place()
+    const other = await tempPostgres({ url: url({ space: 'other' }) })
+    for (const subject of ['un', 'deux', 'trois']) await appendMessage(other, { subject })
+    sql(`UPDATE mailbox.entries AS e SET line = o.line FROM mailbox.entries AS o, mailbox.spaces AS a, mailbox.spaces AS b
+      WHERE a.name = 'team' AND b.name = 'other' AND e.space = a.space AND o.space = b.space AND e.seq = 3 AND o.seq = 3`)
+    await expect(tempPostgres({ url: url() })).rejects.toMatchObject({ code: 'damaged', message: /entry 3/ })
+  })
+
+  it('are found out: a table that is gone, and a column', async () => {
+    const { url, sql, journal } = await place()
+    const changed = { code: 'damaged', message: /not as this program made them/ }
+    sql('ALTER TABLE mailbox.spaces RENAME COLUMN moved_to TO moved')
+    await expect(appendMessage(journal)).rejects.toMatchObject(changed)
+    sql('ALTER TABLE mailbox.spaces RENAME COLUMN moved TO moved_to')
+    sql('DROP TABLE mailbox.entries')
+    await expect(appendMessage(journal)).rejects.toMatchObject(changed)
+    await expect(tempPostgres({ url: url() })).rejects.toMatchObject(changed)
   })
 })
 

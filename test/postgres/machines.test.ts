@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { follow } from '../../src/delivery/follow.ts'
-import type { PlacedEntry } from '../../src/journal/journal.ts'
+import { type Cursor, type PlacedEntry, startCursor } from '../../src/journal/journal.ts'
 import { openSpace } from '../../src/space/open.ts'
 import { readSettings, writeSetting } from '../../src/space/settings.ts'
 import { changeShared, fetchShared } from '../../src/space/shared.ts'
@@ -83,6 +83,48 @@ describe('machines with one space', () => {
     await Promise.all([one, two])
     expect(calls).toBe(1)
     expect(await subjectsIn(here)).toEqual(['first', 'too late', 'one', 'two'])
+  })
+
+  it('leave their index as it is while they wait for their turn, and bring it up after that', async () => {
+    const url = await freshAddress()
+    const [here, there] = [await machine(url), await tempPostgres({ url })]
+    const ada = await here.mailbox('ada')
+    await appendMessage(there, { subject: 'first' })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { seq } = await ada.send({ to: 'ada', subject: 'too late', body: 'x' })
+    const indexed = here.core.index.cursor.seq
+    expect(indexed).toBeLessThan(seq)
+    const hold = await there.store.hold()
+    const waiting = ada.send({ to: 'ada', subject: 'in line', body: 'x' })
+    vi.advanceTimersByTime(1_000)
+    expect(here.core.index.cursor.seq).toBe(indexed)
+    await hold.release()
+    const last = await waiting
+    vi.advanceTimersByTime(1_000)
+    expect(here.core.index.cursor.seq).toBe(last.seq)
+  })
+
+  it('tell a decision where the entries end that it has seen, so nobody reads them again', async () => {
+    const url = await freshAddress()
+    const [here, there] = [await tempPostgres({ url }), await tempPostgres({ url })]
+    for (const subject of ['one', 'two']) await appendMessage(there, { subject })
+    let seen: Cursor | undefined
+    await here.append((_, end) => {
+      seen = end
+      return []
+    })
+    expect(seen).toEqual(here.read(startCursor).cursor)
+  })
+
+  it('that create it at the same time have the same space', async () => {
+    const url = await freshAddress()
+    const all = await Promise.all(Array.from({ length: 5 }, () => tempPostgres({ url })))
+    expect(new Set(all.map(({ space }) => space)).size).toBe(1)
+    await Promise.all(all.map((journal, n) => appendMessage(journal, { subject: `${n}` })))
+    await all[0]!.pull()
+    expect((await subjectsIn(all[0]!)).toSorted()).toEqual(['0', '1', '2', '3', '4'])
+    expect(await all[0]!.verifySource()).toEqual([])
   })
 
   it('ask once for all who wait: the others read what one of them has brought', async () => {

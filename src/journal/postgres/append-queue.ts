@@ -193,7 +193,8 @@ export class AppendQueue {
       this.#tail = []
       const entries: Entry[] = []
       try {
-        for (const draft of request.decide(tail)) {
+        // Where these end: a directory that knows it need not read them again.
+        for (const draft of request.decide(tail, kept === 0 ? this.#cursor : undefined)) {
           if (!isBegun) this.#begin(request.begin)
           isBegun = true
           entries.push(this.#add(typeof draft === 'function' ? draft(entries) : draft))

@@ -196,4 +196,19 @@ BEGIN
 END
 $$;
 `,
+  // The plans of such a function are kept by the session; those of one in SQL were made for every call.
+  `
+CREATE OR REPLACE FUNCTION mailbox.lines_after(p_space bigint, p_seq bigint, p_bytes bigint) RETURNS text[]
+LANGUAGE plpgsql STABLE
+AS $$
+BEGIN
+  RETURN (SELECT array_agg(line ORDER BY seq) FROM (
+    SELECT seq, line, sum(octet_length(line)) OVER (ORDER BY seq) - octet_length(line) AS before FROM (
+      SELECT e.seq, e.line FROM mailbox.entries AS e
+        WHERE e.space = p_space AND e.seq > p_seq ORDER BY e.seq LIMIT 2000
+    ) AS page
+  ) AS sized WHERE before < p_bytes);
+END
+$$;
+`,
 ]
