@@ -1,14 +1,16 @@
 import { MailboxError } from '../base/errors.ts'
 import { given, isObject } from '../base/objects.ts'
 import { boxOf, isAgentBox, isGroupBox } from '../model/address.ts'
-import { type Agent, person } from '../model/agent.ts'
+import { person } from '../model/agent.ts'
 import type { MessageEntry, ReceiptEntry } from '../model/entry.ts'
 import type { Message } from '../model/message.ts'
 import type { Origin } from '../model/origin.ts'
+import { type Encrypted, staysInside, staysInsideReason } from '../model/sealed.ts'
 import type { Link } from './format.ts'
 import { letterOf } from './letters.ts'
 import { LockHeld, mayPass } from './lock.ts'
 import { arrivedNote } from './memory.ts'
+import { isForNobodyIn } from './nobody.ts'
 import type { Parts } from './parts.ts'
 import { settleOurs } from './states.ts'
 
@@ -179,6 +181,15 @@ export class Outgoing {
     if (this.#isStartingOver && receipts.some(({ recipient }) => recipient === owner)) memory.setLink(link)
   }
 
+  /** Its sender is told, if the folder is all that its recipient has. */
+  async #keepInside({ owner, id, foreign }: Link, { encrypted }: Encrypted): Promise<void> {
+    const { space, dry, report } = this.#parts
+    if (encrypted === 'space')
+      return report({ place: foreign, reason: 'is encrypted, and there is no key here' })
+    if (dry || space.roster.get(owner)?.session.client !== 'bridge') return
+    await space.mailboxInside(owner).fail(id, { reason: staysInsideReason })
+  }
+
   /** What came from another folder of the same format keeps its id, so that a chain of bridges doubles nothing. */
   #foreignId(message: Message, owner: string): string {
     const { format } = this.#parts
@@ -187,13 +198,9 @@ export class Outgoing {
     return isKept ? origin.id : format.idFor(message.id, owner)
   }
 
-  async #write(link: Link, message: Message, isRetry = false): Promise<void> {
-    const { memory, folder, format, space, tally, lag, dry, report } = this.#parts
-    if ('locked' in message)
-      return report({
-        place: link.foreign,
-        reason: 'is encrypted, and this bridge has no key: it stays here',
-      })
+  async #write(link: Link, message: Message & Encrypted, isRetry = false): Promise<void> {
+    const { memory, folder, format, space, tally, lag, dry } = this.#parts
+    if (staysInside(message)) return this.#keepInside(link, message)
     if (!isRetry) tally.written++
     if (dry) return
     if (!isRetry) memory.setLink(link, false)
@@ -284,14 +291,6 @@ export class Outgoing {
       return false
     }
   }
-}
-
-/** Nobody has this role or this tag. */
-function isForNobodyIn(agents: ReadonlyMap<string, Agent>, to: string): boolean {
-  const [space, word] = [to.slice(0, to.indexOf(':')), to.slice(to.indexOf(':') + 1)]
-  if (!to.includes(':') || space === 'agent' || space === 'broadcast') return false
-  const has = ({ roles, tags }: Agent) => (space === 'role' ? roles.includes(word) : tags.includes(to))
-  return ![...agents.values()].some((agent) => agent.gone !== 'left' && has(agent))
 }
 
 const keyOf = ({ foreign, owner }: Link): string => `${foreign} ${owner}`

@@ -46,6 +46,17 @@ export interface Encrypted {
   locked?: true
 }
 
+/**
+ * Whether a message stays among those who have a key: who encrypts one for its recipients has not asked to have it sent
+ * elsewhere in plain text.
+ */
+export const staysInside = ({ encrypted, locked }: Encrypted): boolean =>
+  locked === true || encrypted === 'recipients'
+
+/** Why it was not sent, to its sender. */
+export const staysInsideReason =
+  'it is encrypted, and an agent of another system has no key: send it without --encrypt'
+
 /** What `sealed` holds of a message. */
 type Text = Pick<Message, 'subject' | 'body' | 'attachments' | 'payload' | 'context'>
 

@@ -56,7 +56,21 @@ export interface Digest {
 const linesAtMost = 100
 const sliceBytes = 262_144
 
-/** Folds what has happened since a time. It reads the entries since then and nothing before. */
+/** What a reply settles: the number of the question that it answers, or the line of what was decided. */
+type Settled = { answered: number } | { key: string; line: DecidedLine }
+
+/** The entries of a part of the journal, and what its replies settle. */
+interface Slice {
+  entries: readonly Entry[]
+  settled: readonly Settled[]
+  cursor: Cursor
+  isLast: boolean
+}
+
+/**
+ * Folds what has happened since a time. It reads the entries since then and nothing before. To read a slice changes
+ * nothing: a question may be asked again before its answer counts.
+ */
 export class DigestFold {
   readonly #since: number
   #cursor: Cursor | undefined
@@ -71,21 +85,35 @@ export class DigestFold {
     this.#since = since
   }
 
-  /** Folds the next slice. False at the end. */
-  advance(source: Source): boolean {
-    this.#cursor ??= cursorAt(source, this.#since)
-    const { entries, cursor } = source.journal.read(this.#cursor, sliceBytes)
-    this.#cursor = cursor
-    for (const { entry } of entries)
-      if (Date.parse(entry.at) >= this.#since && originOf(entry) === undefined) this.#fold(source, entry)
-    return entries.length > 0
+  /** The next slice. */
+  read(source: Source): Slice {
+    const { journal } = source
+    const { entries, cursor } = journal.read(this.#cursor ?? cursorAt(source, this.#since), sliceBytes)
+    const since = entries.flatMap(({ entry }) =>
+      Date.parse(entry.at) >= this.#since && originOf(entry) === undefined ? entry : [],
+    )
+    const settled = since.flatMap((entry) =>
+      entry.kind === 'message' ? (settledBy(source, entry.seq, entry.message.replyTo) ?? []) : [],
+    )
+    return { entries: since, settled, cursor, isLast: entries.length === 0 }
   }
 
-  #fold(source: Source, entry: Entry): void {
-    if (entry.kind === 'message') {
-      this.#messages++
-      if (entry.message.replyTo !== undefined) this.#foldReply(source, entry.seq, entry.message.replyTo)
-    } else if (entry.kind === 'receipt') {
+  /** Goes on behind a slice. */
+  take({ entries, settled, cursor }: Slice): void {
+    this.#cursor = cursor
+    for (const entry of entries) this.#fold(entry)
+    for (const one of settled) {
+      if ('answered' in one) this.#answered.add(one.answered)
+      else {
+        const known = this.#decided.get(one.key)
+        if (known === undefined || findOpen(known.kind, known.outcome)) this.#decided.set(one.key, one.line)
+      }
+    }
+  }
+
+  #fold(entry: Entry): void {
+    if (entry.kind === 'message') this.#messages++
+    else if (entry.kind === 'receipt') {
       for (const change of entry.changes) {
         const key = `${change.seq} ${change.owner}`
         if (finishes(change) || change.state === 'failed') this.#finished.set(key, { entry, change })
@@ -93,34 +121,6 @@ export class DigestFold {
       }
     } else if (entry.kind === 'agent' && entry.change === 'died')
       this.#died.set(entry.agent.name, { at: entry.at, agent: entry.agent })
-  }
-
-  /** What a reply settles in words; what is settled by work is told by its receipts. */
-  #foldReply(source: Source, seq: number, replyTo: string): void {
-    const asked = findSeq(source, replyTo)
-    if (asked === undefined) return
-    const matters = mattersWhere(source, "x.seq = ? AND x.kind <> 'ack'", [asked])
-    if (matters.every(({ kind }) => isWork(kind))) return
-    const reply = messageIfThere(source, seq)
-    const matter = reply && matters.find((one) => !isWork(one.kind) && isOutcome(reply, one))
-    if (reply === undefined || matter === undefined) return
-    const { kind, asker } = matter
-    const step = stepOf(reply)?.kind === kind ? stepOf(reply)! : findStep(kind, matterOf(kind)!.byReply!)!
-    const isPersons = asker === person || reply.from === person || matter.owner === person
-    if (step.name === matterOf(kind)?.byReply && !isPersons) {
-      this.#answered.add(asked)
-      return
-    }
-    const key = `${asked} ${kind} ${step.each ? reply.from : ''}`
-    const known = this.#decided.get(key)
-    if (known !== undefined && !findOpen(kind, known.outcome)) return
-    const message = messageIfThere(source, asked)
-    if (message === undefined) return
-    this.#decided.set(key, {
-      ...lineOf(message, reply.createdAt),
-      ...{ kind, outcome: step.to as MatterState, by: reply.from, answer: reply.id, says: previewOf(reply) },
-      ...(reply.encrypted !== undefined && { encrypted: true }),
-    })
   }
 
   /** The digest, as things are now. */
@@ -148,6 +148,29 @@ export class DigestFold {
       },
     }
   }
+}
+
+/** What a reply settles in words; what is settled by work is told by its receipts. */
+function settledBy(source: Source, seq: number, replyTo: string | undefined): Settled | undefined {
+  const asked = replyTo === undefined ? undefined : findSeq(source, replyTo)
+  if (asked === undefined) return undefined
+  const matters = mattersWhere(source, "x.seq = ? AND x.kind <> 'ack'", [asked])
+  if (matters.every(({ kind }) => isWork(kind))) return undefined
+  const reply = messageIfThere(source, seq)
+  const matter = reply && matters.find((one) => !isWork(one.kind) && isOutcome(reply, one))
+  if (reply === undefined || matter === undefined) return undefined
+  const { kind, asker } = matter
+  const step = stepOf(reply)?.kind === kind ? stepOf(reply)! : findStep(kind, matterOf(kind)!.byReply!)!
+  const isPersons = asker === person || reply.from === person || matter.owner === person
+  if (step.name === matterOf(kind)?.byReply && !isPersons) return { answered: asked }
+  const message = messageIfThere(source, asked)
+  if (message === undefined) return undefined
+  const line: DecidedLine = {
+    ...lineOf(message, reply.createdAt),
+    ...{ kind, outcome: step.to as MatterState, by: reply.from, answer: reply.id, says: previewOf(reply) },
+    ...(reply.encrypted !== undefined && { encrypted: true }),
+  }
+  return { key: `${asked} ${kind} ${step.each ? reply.from : ''}`, line }
 }
 
 /** From where reading yields every entry from a time on, and few before. Times rise with seqs, but for imported mail. */

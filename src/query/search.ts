@@ -29,6 +29,17 @@ export interface SearchPage extends Page<StoredMessage> {
   notes?: string[]
 }
 
+/** How far a search has come. */
+interface Found {
+  messages: StoredMessage[]
+  next: string | null
+  total: number
+  /** How many were looked at for the count alone. */
+  lookedAt: number
+  /** Nobody asked for the rest, or there is too much of it. */
+  isOver: boolean
+}
+
 /**
  * Messages that fit all terms, newest first. `is:unread` asks for the unread mail of the agent that searches; `ownIn`
  * leaves out what it may not read.
@@ -49,32 +60,34 @@ export function search(
   const terms = parseSearch(query)
   const text = wordQuery(terms)
   const notes = notesOn(terms)
-  const messages: StoredMessage[] = []
   const hasWords = text.wanted !== undefined || text.unwanted !== undefined
   if (hasWords && !text.hopeless) source.index.read(() => source.sealedWords.catchUp(source))
   // Whether a message is there at all is all that is left to ask of one that its words have found.
   const isFoundByWords =
     ownIn === undefined && source.sealedWords.isEmpty && terms.every(({ operator }) => operator === 'text')
-  const page = (next: string | null, total: number, isMore = false): SearchPage => ({
-    ...{ messages, next, ...(options.counts && { total, isMore }) },
+  let found: Found = { messages: [], next: null, total: 0, lookedAt: 0, isOver: false }
+  const page = ({ messages, next, total, isOver }: Found): SearchPage => ({
+    ...{ messages, next, ...(options.counts && { total, isMore: isOver }) },
     ...(notes.length > 0 && { notes }),
   })
-  if (text.hopeless) return page(null, 0)
-  let next: string | null = null
-  let total = 0
-  let lookedAt = 0
+  if (text.hopeless) return page(found)
   for (let before = readBefore(options.after); ; ) {
-    const found = candidates(source, words, agentOf, terms, text, before)
-    const isOver = source.index.read(() => {
+    const { fitting, last } = candidates(source, words, agentOf, terms, text, before)
+    // This may be done again, on another index: what was found before it stays as it was.
+    found = source.index.read(() => {
+      const messages = [...found.messages]
+      let { next, total, lookedAt } = found
+      const done = (isOver: boolean): Found => ({ messages, next, total, lookedAt, isOver })
       const accepts = createFilter(source, agentOf(source), terms, now)
       const isOwn = ownIn?.(source)
-      for (const seq of found.fitting) {
+      for (const seq of fitting) {
         const isFull = messages.length === limit
-        if (isFull && next !== null && (total >= countedAtMost || ++lookedAt > lookedAtForCount)) return true
+        if (isFull && next !== null && (total >= countedAtMost || ++lookedAt > lookedAtForCount))
+          return done(true)
         if (isFull && isFoundByWords) {
           next ??= String(messages.at(-1)!.seq)
           total++
-          if (!options.counts) return true
+          if (!options.counts) return done(true)
           continue
         }
         const message = messageIfThere(source, seq)
@@ -84,13 +97,12 @@ export function search(
         total++
         if (isFull) next ??= String(messages.at(-1)!.seq)
         else messages.push(message)
-        if (isFull && !options.counts) return true
+        if (isFull && !options.counts) return done(true)
       }
-      return false
+      return done(false)
     })
-    if (isOver) return page(next, total, true)
-    if (found.last === undefined) return page(next, total)
-    before = found.last
+    if (found.isOver || last === undefined) return page(found)
+    before = last
   }
 }
 

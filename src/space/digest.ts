@@ -9,20 +9,15 @@ export interface DigestOptions {
   since?: string
 }
 
-/** How long the journal may be read without a turn of the event loop. */
-const stintMs = 15
-
 /** What happened since a time, for the person: what was decided and finished, what is open, and who died. */
 export async function digest(core: SpaceCore, { since = '24h' }: DigestOptions = {}): Promise<Digest> {
   const fold = new DigestFold(readMoment(since, core.now()))
   // What is due is done first: it may be what the person wants to know.
-  for (let more = await queryNow(core, (source) => fold.advance(source)); more; ) {
-    more = await core.query((source) => {
-      const until = performance.now() + stintMs
-      while (performance.now() < until) if (!fold.advance(source)) return false
-      return true
-    })
-    if (more) await new Promise(setImmediate)
+  let slice = await queryNow(core, (source) => fold.read(source))
+  while (!slice.isLast) {
+    fold.take(slice)
+    await new Promise(setImmediate)
+    slice = await core.query((source) => fold.read(source))
   }
   const { snoozed } = readPersonFile(core.dir)
   return core.query((source) => fold.finish(source, core.now(), snoozed))

@@ -109,13 +109,13 @@ export class Survey {
 
   async #read(): Promise<void> {
     for (let more = true; more; ) {
-      more = await this.#core.query(({ stored: journal }) => {
-        // Old mail was removed, and with it the places that were remembered.
-        if (this.#chronicle.isOutdated(journal)) this.#chronicle = new Chronicle()
-        const until = performance.now() + stintMs
-        while (performance.now() < until) if (!this.#chronicle.advance(journal)) return false
-        return true
-      })
+      // A question may be asked again before its answer counts; the chronicle takes in every entry once.
+      const journal = await this.#core.query(({ stored }) => stored)
+      // Old mail was removed, and with it the places that were remembered.
+      if (this.#chronicle.isOutdated(journal)) this.#chronicle = new Chronicle()
+      const until = performance.now() + stintMs
+      do more = this.#chronicle.advance(journal)
+      while (more && performance.now() < until)
       if (more) await new Promise(setImmediate)
     }
   }

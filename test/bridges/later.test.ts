@@ -162,3 +162,23 @@ it.each(['file', 'directory'] as const)(
     memory.close()
   },
 )
+
+describe('mail that is encrypted for its recipients', () => {
+  it('is not written to the folder, and its sender is told why', async () => {
+    const here = await stage('ao')
+    here.put('ann/inbox/1.json', ao('1', { from: 'ann' }))
+    await here.sync()
+    const zoe = here.space.mailboxInside('zoe')
+    const { id } = await zoe.send({ to: 'ann', subject: 'the password', body: 'quagga', encrypt: true })
+    await zoe.send({ to: 'ann', body: 'and this is for everybody' })
+    await here.sync()
+    await here.sync()
+    const written = here.files('ann/inbox').map((file) => here.text(file))
+    expect(written.filter((text) => text.includes('for everybody'))).toHaveLength(1)
+    expect(written.join()).not.toMatch(/password|quagga|encrypted/)
+    const { receipts } = await here.space.show(id)
+    expect(receipts).toMatchObject([
+      { recipient: 'ann', state: 'failed', steps: [{}, { note: expect.stringContaining('--encrypt') }] },
+    ])
+  })
+})

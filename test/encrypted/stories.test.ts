@@ -8,17 +8,18 @@ import { encryptSpaces } from '../helpers/temp.ts'
  * are those that count entries, change lines of an export, or write with the keys of one home and read in another.
  */
 const stories = {
-  ...import.meta.glob('../space/{check,search,show}.test.ts', {
-    query: '?encrypted',
-  }),
+  ...import.meta.glob('../space/{check,digest,search,show}.test.ts', { query: '?encrypted' }),
   ...inStorm(
     {
       ...import.meta.glob(
-        '../space/{archiving,bytes,close,handle,inbox,key,names,routing,thread-and-sent,wait,watch,words}.test.ts',
-        {
-          query: '?encrypted',
-        },
+        '../space/{archiving,bad-input,bytes,close,handle,inbox,key,large-roster,names,reading-once,reading-only,routing,thread-and-sent,wait,watch,words}.test.ts',
+        { query: '?encrypted' },
       ),
+      ...import.meta.glob('../settling/*.test.ts', { query: '?encrypted' }),
+      ...import.meta.glob('../life/{claims,dead-letters,edges,limits,receipts,rules}.test.ts', {
+        query: '?encrypted',
+      }),
+      ...import.meta.glob('../agent/{agent,briefing}.test.ts', { query: '?encrypted' }),
       ...import.meta.glob('../cli/{json,story}.test.ts', { query: '?encrypted' }),
       ...import.meta.glob('../property/history.test.ts', { query: '?encrypted' }),
     },

@@ -8,6 +8,7 @@ import { MailboxError } from '../../base/errors.ts'
 import { listIfAny, readJsonIfAny, writeFileAtomically } from '../../base/files.ts'
 import { backoffMs, pause } from '../../base/timers.ts'
 import { nameToFile } from '../../model/name.ts'
+import { staysInside, staysInsideReason } from '../../model/sealed.ts'
 import type { InboxMessage } from '../../query/inbox.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
 import { hubDir } from '../hub-dir.ts'
@@ -149,11 +150,8 @@ export class RemoteCourier {
 
   /** Sends a message: as a new task, or as the answer to what a task has asked. */
   async #handOver(message: InboxMessage, known: readonly Sending[]): Promise<void> {
-    if (message.locked || message.encrypted === 'recipients') {
-      // Whoever encrypts a message for its recipients has not asked to have it sent elsewhere in plain text.
-      const reason = 'it is encrypted, and an agent of another system has no key: send it without --encrypt'
-      return this.#quietly(() => this.#mailbox.fail(message.id, { reason }))
-    }
+    if (staysInside(message))
+      return this.#quietly(() => this.#mailbox.fail(message.id, { reason: staysInsideReason }))
     const asked = await this.#taskAsking(message, known)
     const sending: Sending = asked ? { ...asked, about: message.id } : { id: message.id, about: message.id }
     if (!asked) this.#note(sending)
