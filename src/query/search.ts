@@ -1,3 +1,4 @@
+import { asText, rowsIn } from '../base/sqlite.ts'
 import { isOfType } from '../conversation/type-names.ts'
 import type { Projection } from '../index/projection.ts'
 import { boxOf, hasTag } from '../model/address.ts'
@@ -51,10 +52,9 @@ export function search(
   const notes = notesOn(terms)
   const messages: StoredMessage[] = []
   const hasWords = text.wanted !== undefined || text.unwanted !== undefined
-  if (hasWords && !text.hopeless) source.index.read(() => source.sealedWords.catchUp(source))
   // Whether a message is there at all is all that is left to ask of one that its words have found.
-  const isFoundByWords =
-    ownIn === undefined && source.sealedWords.isEmpty && terms.every(({ operator }) => operator === 'text')
+  const isOnlyWords = ownIn === undefined && terms.every(({ operator }) => operator === 'text')
+  let knowsSealed = !hasWords
   const page = (next: string | null, total: number, isMore = false): SearchPage => ({
     ...{ messages, next, ...(options.counts && { total, isMore }) },
     ...(notes.length > 0 && { notes }),
@@ -66,6 +66,9 @@ export function search(
   for (let before = readBefore(options.after); ; ) {
     const found = candidates(source, words, agentOf, terms, text, before)
     const isOver = source.index.read(() => {
+      if (!knowsSealed && source.sealedWords.catchUp(source)) return undefined
+      knowsSealed = true
+      const isFoundByWords = isOnlyWords && source.sealedWords.isEmpty
       const accepts = createFilter(source, agentOf(source), terms, now)
       const isOwn = ownIn?.(source)
       for (const seq of found.fitting) {
@@ -88,6 +91,8 @@ export function search(
       }
       return false
     })
+    // There are words to look for that were not known before.
+    if (isOver === undefined) continue
     if (isOver) return page(next, total, true)
     if (found.last === undefined) return page(next, total)
     before = found.last
@@ -115,11 +120,10 @@ function candidates(
   const from = asked.find(({ operator }) => operator === 'from')?.value
   const isMine = asked.some(({ operator, value }) => operator === 'is' && value === 'mine')
   const list = (database: Projection, where: string, parameters: (string | number)[]) =>
-    database.read(() =>
-      database
-        .sql(`SELECT rowid FROM ${where} ORDER BY rowid DESC LIMIT ${portion}`)
-        .all<[number]>(parameters),
-    )
+    database.read(() => {
+      const found = `SELECT rowid AS seq FROM ${where} ORDER BY rowid DESC LIMIT ${portion}`
+      return rowsIn<[number]>(database.sql(asText(found, 'seq')), parameters)
+    })
   const rows =
     wanted !== undefined
       ? list(words, 'words WHERE words MATCH ? AND rowid < ?', [wanted, before])
