@@ -14,6 +14,12 @@ export interface Placed<E> {
 }
 export type PlacedEntry = Placed<Entry>
 
+/** An entry with the checksum of its line, which stands for every byte of it. */
+export interface SummedEntry<E = Entry> {
+  entry: E
+  sum: string
+}
+
 /** What a decision came to: its result, and the entries that make it durable. */
 export interface Decided<T> {
   result: T
@@ -125,6 +131,8 @@ export interface Journal {
   inLast(cursor: Cursor): boolean
   /** The entry at a place, as it was written. Undefined if it cannot be read. */
   at(place: Place): Entry | undefined
+  /** The same with its checksum. */
+  lineAt(place: Place): SummedEntry | undefined
   /** What was an entry at this place, if its line is damaged. Undefined if there is no damaged line at this place. */
   damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined
   /** A cursor from which reading yields every entry after `seq`, and perhaps some before. */

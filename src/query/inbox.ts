@@ -1,7 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
 import { quote } from '../base/json.ts'
 import { given } from '../base/objects.ts'
-import type { SqlValue } from '../base/sqlite.ts'
+import { asText, rowsIn, type SqlValue } from '../base/sqlite.ts'
 import { isOfType } from '../conversation/type-names.ts'
 import { hasTag } from '../model/address.ts'
 import { type Agent, boxesOf, clockOf } from '../model/agent.ts'
@@ -127,14 +127,14 @@ function streamsOf(
   const { index } = source
   /** A stream for any box; in `rows` ?1 is the box, ?2 the rank, ?3 where to start, ?4 the time. */
   const streaming = (rows: string, state = 'r.state') => {
-    const query = index.sql(
-      `SELECT r.seq, r.owner, ${state}, m.segment, m.offset, m.bytes FROM ${rows} ORDER BY r.seq LIMIT ${portion}`,
-    )
+    const query = `SELECT r.seq AS seq, r.owner AS owner, ${state} AS state, m.segment, m.offset, m.bytes FROM ${rows} ORDER BY r.seq LIMIT ${portion}`
+    const statement = index.sql(asText(query, 'seq, owner, state, segment, offset, bytes'))
     return (box: string, at: number, ...more: SqlValue[]): Stream =>
       (after) =>
-        query
-          .all<[number, string, ReceiptState, ...PlaceRow]>([box, rank, after, at, ...more])
+        rowsIn<[number, string, ReceiptState, ...PlaceRow]>(statement, [box, rank, after, at, ...more])
           .map(([seq, owner, state, ...place]) => ({ rank, seq, owner, state, place }))
+          // SQLite promises no order within a text.
+          .sort((a, b) => a.seq - b.seq)
   }
   const alive = '(r.expires IS NULL OR r.expires > ?4)'
   const own = streaming(

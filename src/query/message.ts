@@ -2,8 +2,9 @@ import { MailboxError } from '../base/errors.ts'
 import type { SqlRow } from '../base/sqlite.ts'
 import type { Projection } from '../index/projection.ts'
 import { UnfitIndex } from '../index/unfit.ts'
-import type { DamagedLine, Journal } from '../journal/journal.ts'
+import type { DamagedLine, Journal, Place } from '../journal/journal.ts'
 import type { ClaimMade } from '../model/claim.ts'
+import type { Entry } from '../model/entry.ts'
 import { checkId } from '../model/id.ts'
 import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
@@ -11,10 +12,14 @@ import type { Receipt, ReceiptState } from '../model/receipt.ts'
 import type { Encrypted } from '../model/sealed.ts'
 import type { SignatureState } from '../model/signature-state.ts'
 import type { SealedWords } from './sealed-words.ts'
+import type { Signers } from './signers.ts'
 import { noteUnreadable, unreadableMessage } from './unreadable.ts'
 
 /** A journal for readers. */
-export type ReadableJournal = Pick<Journal, 'space' | 'at' | 'read' | 'damageAt' | 'locate'>
+export type ReadableJournal = Pick<Journal, 'space' | 'at' | 'read' | 'damageAt' | 'locate'> & {
+  /** An entry as it is stored, with its text. */
+  open: (entry: Entry) => Entry
+}
 
 /** What queries read from: the rows, and the journal that holds the text. */
 export interface Source {
@@ -27,6 +32,8 @@ export interface Source {
   sealedWords: SealedWords
   /** Entries of the index whose lines this process could not read, by their seq. */
   damaged: Map<number, DamagedLine>
+  /** See {@link Signers}. */
+  signers: Signers
 }
 
 /**
@@ -61,7 +68,16 @@ export function messageIfThere(source: Source, seq: number): StoredMessage | und
 /** Reads the message with this seq, whose place the row starts with. */
 export function readMessage(source: Source, seq: number, [segment, offset, bytes]: PlaceRow): StoredMessage {
   const place = { segment, offset, bytes }
-  const entry = source.journal.at(place)
+  return messageOf(source, seq, place, source.journal.at(place))
+}
+
+/** The message in an entry that was read from this place. */
+export function messageOf(
+  source: Source,
+  seq: number,
+  place: Place,
+  entry: Entry | undefined,
+): StoredMessage {
   if (entry === undefined) return unreadableMessage(source, noteUnreadable(source, seq, place))
   if (entry.kind !== 'message' || entry.seq !== seq) throw new UnfitIndex()
   return { seq, ...entry.message, ...(entry.originalAt === undefined ? {} : { imported: true }) }

@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from '../base/sqlite.ts'
+import { asText, type Database, openDatabase, rowsIn } from '../base/sqlite.ts'
 import { asWords, putWords } from '../index/open.ts'
 import { wordTable } from '../index/schema.ts'
 import { messageIfThere, type Source } from './message.ts'
@@ -15,9 +15,12 @@ export class SealedWords {
     return this.#known.size === 0
   }
 
-  /** Takes in what is new, and what could not be read until now. */
-  catchUp(source: Source): void {
-    const rows = source.index.sql('SELECT seq FROM message WHERE sealed > 0').all<[number]>()
+  /** Takes in what is new, and what could not be read until now. Returns whether there was any. */
+  catchUp(source: Source): boolean {
+    const before = this.#known.size
+    const rows = rowsIn<[number]>(
+      source.index.sql(asText('SELECT seq FROM message WHERE sealed > 0 ORDER BY seq', 'seq')),
+    )
     for (const [seq] of rows) {
       if (this.#known.has(seq)) continue
       const message = messageIfThere(source, seq)
@@ -27,6 +30,7 @@ export class SealedWords {
         .prepare(putWords)
         .run([seq, asWords(message.subject), asWords(message.body)])
     }
+    return this.#known.size > before
   }
 
   /** Seqs below `before` whose words match, the highest first. */

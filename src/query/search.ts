@@ -1,3 +1,4 @@
+import { asText, rowsIn } from '../base/sqlite.ts'
 import { isOfType } from '../conversation/type-names.ts'
 import type { Projection } from '../index/projection.ts'
 import { boxOf, hasTag } from '../model/address.ts'
@@ -61,10 +62,9 @@ export function search(
   const text = wordQuery(terms)
   const notes = notesOn(terms)
   const hasWords = text.wanted !== undefined || text.unwanted !== undefined
-  if (hasWords && !text.hopeless) source.index.read(() => source.sealedWords.catchUp(source))
   // Whether a message is there at all is all that is left to ask of one that its words have found.
-  const isFoundByWords =
-    ownIn === undefined && source.sealedWords.isEmpty && terms.every(({ operator }) => operator === 'text')
+  const isOnlyWords = ownIn === undefined && terms.every(({ operator }) => operator === 'text')
+  let knowsSealed = !hasWords
   let found: Found = { messages: [], next: null, total: 0, lookedAt: 0, isOver: false }
   const page = ({ messages, next, total, isOver }: Found): SearchPage => ({
     ...{ messages, next, ...(options.counts && { total, isMore: isOver }) },
@@ -74,7 +74,10 @@ export function search(
   for (let before = readBefore(options.after); ; ) {
     const { fitting, last } = candidates(source, words, agentOf, terms, text, before)
     // This may be done again, on another index: what was found before it stays as it was.
-    found = source.index.read(() => {
+    const more = source.index.read(() => {
+      if (!knowsSealed && source.sealedWords.catchUp(source)) return undefined
+      knowsSealed = true
+      const isFoundByWords = isOnlyWords && source.sealedWords.isEmpty
       const messages = [...found.messages]
       let { next, total, lookedAt } = found
       const done = (isOver: boolean): Found => ({ messages, next, total, lookedAt, isOver })
@@ -101,6 +104,9 @@ export function search(
       }
       return done(false)
     })
+    // There are words to look for that were not known before.
+    if (more === undefined) continue
+    found = more
     if (found.isOver || last === undefined) return page(found)
     before = last
   }
@@ -127,11 +133,10 @@ function candidates(
   const from = asked.find(({ operator }) => operator === 'from')?.value
   const isMine = asked.some(({ operator, value }) => operator === 'is' && value === 'mine')
   const list = (database: Projection, where: string, parameters: (string | number)[]) =>
-    database.read(() =>
-      database
-        .sql(`SELECT rowid FROM ${where} ORDER BY rowid DESC LIMIT ${portion}`)
-        .all<[number]>(parameters),
-    )
+    database.read(() => {
+      const found = `SELECT rowid AS seq FROM ${where} ORDER BY rowid DESC LIMIT ${portion}`
+      return rowsIn<[number]>(database.sql(asText(found, 'seq')), parameters)
+    })
   const rows =
     wanted !== undefined
       ? list(words, 'words WHERE words MATCH ? AND rowid < ?', [wanted, before])

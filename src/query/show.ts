@@ -1,4 +1,5 @@
 import { given } from '../base/objects.ts'
+import type { Journal } from '../journal/journal.ts'
 import { isGroupBox } from '../model/address.ts'
 import { clockOf, systemAgent } from '../model/agent.ts'
 import { happenedAt, type ReceiptEntry } from '../model/entry.ts'
@@ -45,13 +46,17 @@ export function show(source: Source, id: string, now: number): ShownMessage {
 }
 
 /** The steps of a message's receipts, without those that cannot be read. */
-export function trailOf(source: Source, seq: number): ReceiptEntry[] {
+export function trailOf(
+  source: Source,
+  seq: number,
+  journal: Pick<Journal, 'at'> = source.journal,
+): ReceiptEntry[] {
   return source.index
     .sql('SELECT segment, offset, bytes, entry FROM trail WHERE message = ? ORDER BY entry')
     .all<[...PlaceRow, number]>([seq])
     .flatMap(([segment, offset, bytes, entry]) => {
       const place = { segment, offset, bytes }
-      const found = source.journal.at(place)
+      const found = journal.at(place)
       if (found?.kind === 'receipt') return found
       noteUnreadable(source, entry as number, place)
       return []

@@ -15,7 +15,7 @@ import {
 import { type ListOptions, limitOf, type Page, readBefore } from './page.ts'
 
 /** All messages of a thread, by its name or by the id of any message in it; oldest first. */
-export function thread(source: Source, id: string): StoredMessage[] {
+export function thread(source: Source, id: string, read = readMessage): StoredMessage[] {
   const seq = findSeq(source, id)
   const threadId = seq === undefined ? id : messageBySeq(source, seq).threadId
   const rows = source.index
@@ -24,7 +24,7 @@ export function thread(source: Source, id: string): StoredMessage[] {
        UNION SELECT segment, offset, bytes, seq FROM message WHERE id = ?1 ORDER BY 4`,
     )
     .all<PlaceRow>([threadId])
-  if (rows.length > 0) return rows.map((row) => readMessage(source, row[3] as number, row))
+  if (rows.length > 0) return rows.map((row) => read(source, row[3] as number, row))
   throw new MailboxError('not_found', `no message or thread ${JSON.stringify(id.slice(0, 60))}`, {
     hint: 'see `mailbox inbox` or `mailbox search`',
   })

@@ -59,7 +59,7 @@ export function createView(source: Source): View {
         .get<[number]>([box, sender])![0],
     stepCount: (seq) => index.sql('SELECT count(*) FROM trail WHERE message = ?').get<[number]>([seq])![0],
     // As they are stored: what is encrypted can be compared without a key.
-    steps: (seq) => trailOf({ ...source, journal: source.stored }, seq),
+    steps: (seq) => trailOf(source, seq, source.stored),
     hasShare: (signature) => hasShare(source, signature),
     keyed(sender, key) {
       const sent = index

@@ -19,6 +19,7 @@ import { currentKey } from '../query/keys.ts'
 import type { Source } from '../query/message.ts'
 import { SealedWords } from '../query/sealed-words.ts'
 import { readersOfSealed } from '../query/shares.ts'
+import { Signers } from '../query/signers.ts'
 import { createView } from '../query/view.ts'
 import type { DeskSide } from './desk/side.ts'
 import { DirectoryKeeper } from './directory-keeper.ts'
@@ -80,6 +81,7 @@ export class SpaceCore {
     this.#source = {
       ...{ index: this.index, journal: opened, stored: journal, damaged: new Map() },
       sealedWords: new SealedWords(),
+      signers: new Signers(),
     }
     this.#state = new DirectoryKeeper(journal, this.index, () => ({
       countsSends: this.settings['limits.ratePerMinute'] > 0,

@@ -45,6 +45,7 @@ function withNote(entry: ReceiptEntry, space: string, find: FindKey, readersOf: 
  */
 export const openedJournal = (journal: Journal, open: (entry: Entry) => Entry): ReadableJournal => ({
   space: journal.space,
+  open,
   at(place) {
     const entry = journal.at(place)
     return entry && open(entry)

@@ -116,6 +116,24 @@ describe('a message', () => {
     )
   })
 
+  it('is checked again by a process that has read it before, once its line has changed', async () => {
+    needFiles()
+    const space = await tempSpace()
+    const ada = await space.mailbox('ada')
+    const { id } = await ada.send({ to: 'ada', body: 'Pay 10' })
+    const thread = async () => (await ada.thread(id)).map(({ body, signature }) => [body, signature])
+    const lines = linesIn(space.dir)
+    expect(await thread()).toEqual([['Pay 10', 'signed']])
+    writeLines(
+      space.dir,
+      lines.map((line) => withOwnSum(line.replace('Pay 10', 'Pay 99'))),
+    )
+    expect(await thread()).toEqual([['Pay 99', 'forged']])
+    expect((await ada.show(id)).signature).toBe('forged')
+    writeLines(space.dir, lines)
+    expect(await thread()).toEqual([['Pay 10', 'signed']])
+  })
+
   it('of a space that required nothing yet is only said to be unsigned', async () => {
     needFiles()
     const space = await tempSpace()

@@ -15,6 +15,7 @@ import type {
   Place,
   PlacedEntry,
   ReadResult,
+  SummedEntry,
 } from '../journal.ts'
 import { correctBit } from '../salvage.ts'
 import { AppendQueue } from './append-queue.ts'
@@ -196,6 +197,10 @@ export class FileJournal implements Journal {
 
   at(place: Place): Entry | undefined {
     return this.#reader.at(place)
+  }
+
+  lineAt(place: Place): SummedEntry | undefined {
+    return this.#reader.lineAt(place)
   }
 
   damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined {

@@ -1,6 +1,13 @@
 import type { Gist } from '../../model/entry.ts'
 import { sumText } from '../codec.ts'
-import { type Cursor, type DamagedLine, type Place, type ReadResult, startCursor } from '../journal.ts'
+import {
+  type Cursor,
+  type DamagedLine,
+  type Place,
+  type ReadResult,
+  type SummedEntry,
+  startCursor,
+} from '../journal.ts'
 import { type Decode, wasNewline } from '../salvage.ts'
 import { LineCounter } from './line-counter.ts'
 import { LineWalk, lastIn } from './line-walk.ts'
@@ -193,14 +200,18 @@ export class SegmentReader<E extends Gist> {
   }
 
   at(place: Place): E | undefined {
+    return this.lineAt(place)?.entry
+  }
+
+  lineAt(place: Place): SummedEntry<E> | undefined {
     const { segment, offset, bytes } = place
     const line = this.#files.any(segment)?.read(offset, bytes)
-    const entry = line && this.#decode(line)?.entry
-    if (entry !== undefined) return entry
+    const decoded = line && this.#decode(line)
+    if (decoded !== undefined) return decoded
     // A repair has replaced the file since it was opened, or files were swapped.
     const isReplaced = this.#files.isReplaced(segment)
     if (isReplaced) this.#files.forget(segment)
-    return isReplaced || this.reorder() ? this.at(place) : undefined
+    return isReplaced || this.reorder() ? this.lineAt(place) : undefined
   }
 
   damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined {

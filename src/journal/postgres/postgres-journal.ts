@@ -20,6 +20,7 @@ import type {
   PlacedEntry,
   ReadResult,
   SourceArchive,
+  SummedEntry,
 } from '../journal.ts'
 import type { PostgresAddress } from './address.ts'
 import { AppendQueue } from './append-queue.ts'
@@ -183,7 +184,11 @@ export class PostgresJournal implements Journal {
   }
 
   at(place: Place): Entry | undefined {
-    const found = this.#reader.at(place)
+    return this.lineAt(place)?.entry
+  }
+
+  lineAt(place: Place): SummedEntry | undefined {
+    const found = this.#reader.lineAt(place)
     if (found === undefined && this.#has(place) && this.#reader.damageAt(place) !== undefined)
       throw this.#discard()
     return found

@@ -5,7 +5,7 @@ import { checkLabel } from '../../model/name.ts'
 import type { Origin } from '../../model/origin.ts'
 import { count } from '../../query/count.ts'
 import { inbox } from '../../query/inbox.ts'
-import { withSignatures } from '../../query/keys.ts'
+import { signedReader } from '../../query/keys.ts'
 import { nextMail } from '../../query/next-mail.ts'
 import { owed } from '../../query/owed.ts'
 import { scheduledBy } from '../../query/scheduled.ts'
@@ -83,7 +83,7 @@ export class LocalMailbox implements ServedMailbox {
   take: Of<'take'> = async (id) => (await reading.takeAll(this.#holder, [id], false))[0] ?? null
   takeAll: Of<'takeAll'> = async (ids) => reading.takeAll(this.#holder, idsOf(ids))
   count: Of<'count'> = () => queryAs(this.#holder, count)
-  thread: Of<'thread'> = (id) => this.#core.query((source) => withSignatures(source, thread(source, id)))
+  thread: Of<'thread'> = (id) => this.#core.query((source) => thread(source, id, signedReader(source)))
   sent: Of<'sent'> = async (options) => {
     const filter = checkedOptions(options)
     return this.#core.query((source) => sent(source, this.name, filter))
