@@ -1,14 +1,15 @@
 import type { SqlValue } from '../base/sqlite.ts'
 import type { ScheduledHere } from '../conversation/view.ts'
+import type { Journal } from '../journal/journal.ts'
 import { checkId } from '../model/id.ts'
 import { parseSignature } from '../model/signature.ts'
 import { currentKey } from './keys.ts'
-import type { PlaceRow, ReadableJournal, Source, StoredMessage } from './message.ts'
+import type { PlaceRow, Source, StoredMessage } from './message.ts'
 
 /** What is to be sent later, by a condition on its row. What cannot be read is left out. */
 function scheduledWhere(
   source: Source,
-  journal: ReadableJournal,
+  journal: Pick<Journal, 'at'>,
   where: string,
   parameters: SqlValue[],
 ): ScheduledHere[] {
