@@ -101,7 +101,7 @@ const parts = [
   },
   {
     // What needs no server.
-    of: /^src\/journal\/postgres\/(?:address|clock|problem|store-errors)/,
+    of: /^src\/journal\/(?:unreachable|postgres\/(?:address|clock|problem|store-errors))/,
     tests: inFolder('postgres', 'address', 'clock', 'problem'),
   },
   {
