@@ -105,10 +105,11 @@ export function inputsFrom({ texts, json: documents }: Corpora, wild: Arbitrary<
     fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
     fc.constantFrom('2026-11-15', '2099-01-01T00:00:00Z', 'tomorrow'),
   )
+  const moment = fc.oneof(time, fc.constantFrom('15m', '9:00', 'tomorrow 9:00', 'mon 17:30', '25:00', '0m'))
   const number = fc.oneof(fc.nat(5), fc.integer(), fc.double())
 
   const byKind: Record<string, Arbitrary<unknown>> = {
-    ...{ text, word, flag: fc.boolean(), json, time, name: word },
+    ...{ text, word, flag: fc.boolean(), json, time, moment, name: word },
     addresses: fc.oneof(address, fc.array(address, { maxLength: 3 })),
     priority: fc.constantFrom('low', 'normal', 'high', 'urgent', 1, 4, '2'),
     duration: fc.oneof(fc.nat(), fc.constant(null), number),

@@ -114,8 +114,13 @@ export class Accepted {
   async compare(space: DiskSpace): Promise<void> {
     const lines = await exported(space)
     const stored = new Map(
-      lines.flatMap((line: ExportLine) => (line.kind === 'message' ? [[line.message.id, line.message]] : [])),
+      lines.flatMap((line: ExportLine) =>
+        line.kind === 'message' || line.kind === 'scheduled' ? [[line.message.id, line.message]] : [],
+      ),
     )
+    // What was to be sent later and was taken back is nowhere.
+    for await (const { entry } of space.core.followStored({ after: 0, live: false }))
+      if (entry.kind === 'unscheduled') this.#texts.delete(entry.id)
     for (const [id, text] of this.#texts) {
       const message = stored.get(id) as Fields | undefined
       // A line has no text of what is encrypted; whoever sent it was told what it is.
