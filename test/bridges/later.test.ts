@@ -13,7 +13,6 @@ import { describe, expect, it } from 'vitest'
 import { Folder } from '../../src/bridges/folder.ts'
 import { LockHeld, withLock } from '../../src/bridges/lock.ts'
 import { Memory } from '../../src/bridges/memory.ts'
-import { bridgeId, memoryPath } from '../../src/bridges/remembered.ts'
 import { tempDir } from '../helpers/temp.ts'
 import { mailOf, type Stage, stage, stateOf } from './stage.ts'
 
@@ -92,7 +91,7 @@ it('a bridge whose notes are damaged begins them anew, and doubles nothing', asy
   await here.sync()
   const sent = await here.space.mailboxInside('zoe').send({ to: 'ao-1', body: 'once' })
   await here.sync()
-  const memory = memoryPath(here.space.dir, bridgeId('ao', here.folder))
+  const memory = await here.memory()
   writeFileSync(memory, 'no database'.repeat(1_000))
   for (const end of ['-wal', '-shm']) rmSync(`${memory}${end}`, { force: true })
   expect((await here.sync()).brought).toBe(0)
