@@ -10,9 +10,12 @@ import { bin, orExit, run } from './run.mjs'
 import { report } from './storm-report.mjs'
 
 /** The stories of the command line that do not need to know where the space is. */
-const throughHub = ['story', 'json', 'exit', 'stream', 'text', 'words', 'fence', 'route', 'graph'].map(
-  (name) => `test/cli/${name}.test.ts`,
-)
+const throughHub = [
+  ...['story', 'json', 'exit', 'stream', 'text', 'words', 'fence', 'route', 'graph'].map(
+    (name) => `cli/${name}`,
+  ),
+  ...['ao', 'adr003', 'lines', 'later', 'round-trip'].map((name) => `bridges/${name}`),
+].map((name) => `test/${name}.test.ts`)
 
 /** Each campaign by its name: the tests it runs. */
 const campaigns = {
@@ -73,7 +76,7 @@ const campaigns = {
   hubs: { files: ['test/postgres/hub-kills.test.ts'] },
   // A hub that brings mail to an agent of another system is killed again and again.
   a2a: { files: ['test/hub/a2a/out.test.ts'] },
-  // The command line, told to go through a hub, and through one whose space is in PostgreSQL.
+  // The command line and bridges, told to go through a hub, and through one whose space is in PostgreSQL.
   hub: {
     files: throughHub,
     env: { TEST_HUB: 'on' },

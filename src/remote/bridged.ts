@@ -1,14 +1,10 @@
-import { mkdirSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { BridgeStep, bridgeOperations } from '../api/bridge-operations.ts'
 import { type AnswerOf, type InputOf, toPath } from '../api/operation.ts'
 import { MailboxError } from '../base/errors.ts'
-import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
-import { given, isObject } from '../base/objects.ts'
+import { given } from '../base/objects.ts'
 import type { JoinInput, UpdateInput } from '../command/roster.ts'
 import type { Agent } from '../model/agent.ts'
-import { sessionAsSaid } from '../model/client.ts'
 import type { Entry } from '../model/entry.ts'
 import type { SendInput } from '../model/fields.ts'
 import type { Origin } from '../model/origin.ts'
@@ -16,15 +12,14 @@ import type { RosterAgent } from '../query/presence.ts'
 import type { BridgedMailbox, BridgedSpace, Keyed } from '../space/bridged.ts'
 import type { NumberedLine, Refusal } from '../space/transfer.ts'
 import { type Connection, HubRefusal } from './connection.ts'
+import { asSeenHere, machineIn } from './machine.ts'
 import { RemoteMailbox } from './mailbox.ts'
+import { inPieces } from './pieces.ts'
 import type { RemoteSpace } from './space.ts'
 import { followHub } from './stream.ts'
 
 type Operations = typeof bridgeOperations
 
-/** How much history goes into one request. */
-const linesAtOnce = 1_000
-const charsAtOnce = 524_288
 const keysAtOnce = 1_000
 
 /** What the part of the program that knows bridges makes of an error that ends one. */
@@ -179,43 +174,4 @@ export class RemoteBridged implements BridgedSpace {
       (code === 'not_found' && message.startsWith('a mailbox has no operation'))
     return isOfHub ? this.#endedBy(error) : error
   }
-}
-
-/** Pieces that fit into a request. What became of a message is in the same one. */
-function* inPieces(lines: readonly NumberedLine[]): Generator<NumberedLine[]> {
-  let piece: NumberedLine[] = []
-  let chars = 0
-  for (const line of lines) {
-    const value = 'value' in line ? line.value : undefined
-    const isFull = piece.length >= linesAtOnce || chars >= charsAtOnce
-    if (isFull && isObject(value) && value['kind'] === 'message') {
-      yield piece
-      piece = []
-      chars = 0
-    }
-    piece.push(line)
-    chars += JSON.stringify(value).length
-  }
-  if (piece.length > 0) yield piece
-}
-
-/**
- * An agent as this machine sees it: its own sessions without the mark of those that came over HTTP, and no processes of
- * other machines, whose numbers are the same as ours.
- */
-function asSeenHere(agent: Agent): Agent {
-  if (agent.session.host === hostname()) return { ...agent, session: sessionAsSaid(agent.session) }
-  const { pid: _, ...session } = agent.session
-  return { ...agent, session }
-}
-
-/** What this machine is called in the names of its folders. A container has another host name each time. */
-function machineIn(dir: string): string {
-  const file = join(dir, 'machine.json')
-  const known = readJsonIfAny<unknown>(file)
-  if (isObject(known) && typeof known['name'] === 'string') return known['name']
-  const name = hostname()
-  mkdirSync(dir, { recursive: true, mode: 0o700 })
-  writeFileAtomically(file, `${JSON.stringify({ name })}\n`)
-  return name
 }

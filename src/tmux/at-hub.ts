@@ -4,6 +4,7 @@ import { pause } from '../base/timers.ts'
 import { aloneIn } from '../space/alone.ts'
 import type { OpenedSpace } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
+import { Ring } from './ring.ts'
 import type { RosterAgent, WatchBell, WatchedSpace } from './watched.ts'
 
 const hubLookMs = 15_000
@@ -124,33 +125,4 @@ export class WatchedHub implements WatchedSpace {
     await this.#first.close()
     for (const space of this.#spaces.values()) await space.then((one) => one.close()).catch(() => {})
   }
-}
-
-/** Remembers a ring that came while nobody was waiting. */
-class Ring implements WatchBell {
-  #isRung = false
-  #wake = () => {}
-
-  ring(): void {
-    this.#isRung = true
-    this.#wake()
-  }
-
-  reset(): void {
-    this.#isRung = false
-  }
-
-  async rung(ms: number): Promise<void> {
-    if (this.#isRung) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.#wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-    this.#wake = () => {}
-  }
-
-  close(): void {}
 }

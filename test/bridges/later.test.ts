@@ -114,7 +114,7 @@ it('a bridge whose notes are damaged begins them anew, and doubles nothing', asy
   await here.sync()
   const sent = await here.space.mailboxInside('zoe').send({ to: 'ao-1', body: 'once' })
   await here.sync()
-  const memory = memoryPath(here.space.dir, bridgeId('ao', here.folder))
+  const memory = await here.memory()
   writeFileSync(memory, 'no database'.repeat(1_000))
   for (const end of ['-wal', '-shm']) rmSync(`${memory}${end}`, { force: true })
   expect((await here.sync()).brought).toBe(0)

@@ -17,6 +17,8 @@ import { tempDir, tempSpace } from '../helpers/temp.ts'
 export interface Stage {
   space: DiskSpace
   folder: string
+  /** Where the bridge keeps what it knows. */
+  memory: () => Promise<string>
   /** What was reported, as `place:line reason`. */
   problems: string[]
   /** Brings both sides up to date, as a process of its own would. */
@@ -39,13 +41,12 @@ export function stageIn(space: DiskSpace, format: string, folder: string): Stage
   const onProblem = ({ place, line, reason }: Problem) =>
     void problems.push(`${place}${line === undefined ? '' : `:${line}`} ${reason}`)
   const bridged = onDemand(() => (reach.throughHub === undefined ? space : throughHub(space)))
+  const memory = async () => memoryPath((await bridged()).dir, bridgeId(format, folder))
   const create = async (options: Partial<BridgeOptions> = {}) => {
-    const from = await bridged()
-    const memory = memoryPath(from.dir, bridgeId(format, folder))
     return new Bridge({
-      space: from,
+      space: await bridged(),
       path: folder,
-      memory,
+      memory: await memory(),
       format: formatNamed(format),
       onProblem,
       ...options,
@@ -54,6 +55,7 @@ export function stageIn(space: DiskSpace, format: string, folder: string): Stage
   return {
     space,
     folder,
+    memory,
     problems,
     async sync(options) {
       const bridge = await create(options)

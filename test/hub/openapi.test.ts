@@ -170,6 +170,20 @@ it('answers every operation in the shape that its document promises', async () =
   await act('bob', 'leave', { frozen: true })
   await act('user', 'snooze', { ids: [stop.id], until: '2099-01-01' })
   await act('user', 'save-view', { name: 'plans', query: 'type:plan_submission' })
+  // A bridge, for somebody in its folder.
+  tokens['ao-1'] = stage.agentToken('ao-bridge', { scopes: ['read-all', 'bridge'] })
+  const origin = { format: 'ao', path: 'there:/x', id: 'm1' }
+  await act('ao-1', 'bridge-join', { tags: ['project:x'] })
+  await act('ao-1', 'bridge-update', { addTags: ['project:y'] })
+  const brought = await act('ao-1', 'bring', { to: 'ada', body: 'x', key: 'k1', origin })
+  const forIt = await act('ada', 'send', { to: 'ao-1', body: 'y' })
+  await act('ao-1', 'bridge-step', { ids: [forIt.id], step: 'ack' })
+  expect(await act('ao-1', 'bridge-keyed', { keys: ['k1', 'k2'] })).toEqual({ ids: [brought.id, null] })
+  expect(await act('ao-1', 'bridge-import', { lines: [{}] })).toMatchObject({
+    imported: 0,
+    refused: [{ line: 1 }],
+  })
+  await act('ao-1', 'bridge-leave')
   expect([...operations.keys()].filter((path) => !told.has(path))).toEqual([])
 
   const queries: Record<string, string> = { search: '?q=words', replay: '?at=20', series: '?buckets=5' }

@@ -190,7 +190,8 @@ function attach(command: Command): void {
       const opened = await open(cli, { creates: true, agent })
       const space = await watchedIn(cli, opened)
       const target = own === undefined ? { agent } : { agent, pane: own }
-      const registration = await register(space, target, flags).finally(() => space.close())
+      const registration = await register(space, target, flags)
+      await space.close()
       new Store(space.stateDir).register(registration)
       const where = registration.place?.pane ?? 'the command'
       cli.confirm({ registration }, () => `mail for ${toPrintableLine(agent)} goes to ${where}`)
@@ -253,6 +254,10 @@ function worker(command: Command): void {
     process.stdout.on('error', () => ending.abort())
     const print = (line: string) => process.stdout.write(`${line}\n`)
     const tell = (event: Event) => print(JSON.stringify(event))
-    await work(space, { signal, tell, beat: () => print('beat') }).finally(() => space.close())
+    try {
+      await work(space, { signal, tell, beat: () => print('beat') })
+    } finally {
+      await space.close()
+    }
   })
 }
