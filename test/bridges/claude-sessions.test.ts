@@ -17,12 +17,31 @@ async function session(folder: string, name: string, id = `${name}-id`) {
   mkdirSync(join(folder, 'sessions'), { recursive: true })
   const socket = join(sockets, `${name}.sock`)
   const frames: Record<string, unknown>[] = []
+  const dropped: unknown[] = []
+  const told: Promise<boolean>[] = []
+  /** What each sender has said last. The client drops the same again within 30 seconds, and says so. */
+  const last = new Map<unknown, { content: unknown; at: number }>()
+  const take = (frame: Record<string, unknown>, closed: Promise<unknown>) => {
+    const { from, msg_id: id } = frame
+    const { content } = (frame['message'] ?? {}) as { content?: unknown }
+    const before = last.get(from)
+    if (frame['type'] === 'user' && before?.content === content && Date.now() - before!.at < 30_000) {
+      dropped.push(id)
+      const notice = { type: 'control', action: 'peer_message_status', status: 'dropped', msg_id: 'n' }
+      const why = { drop_reason: 'duplicate', dropped_msg_ids: [id], from: `uds:${socket}` }
+      const sender = String(from).slice('uds:'.length)
+      return void told.push(closed.then(() => sendTo(sender, [{ ...notice, ...why }])))
+    }
+    if (frame['type'] === 'user') last.set(from, { content, at: Date.now() })
+    frames.push(frame)
+  }
   const server = createServer({ allowHalfOpen: true }, (connection) => {
     let text = ''
     connection.on('data', (data) => (text += data.toString()))
     connection.on('error', () => {})
+    const closed = new Promise((resolve) => connection.on('close', resolve))
     connection.on('end', () => {
-      for (const line of text.split('\n').filter(Boolean)) frames.push(JSON.parse(line) as never)
+      for (const line of text.split('\n').filter(Boolean)) take(JSON.parse(line) as never, closed)
       connection.end()
     })
   })
@@ -32,7 +51,7 @@ async function session(folder: string, name: string, id = `${name}-id`) {
   const record = { pid, sessionId: id, cwd: '/proj', kind: 'interactive', entrypoint: 'cli', name }
   const path = join(folder, 'sessions', `${pid}.json`)
   writeFileSync(path, JSON.stringify({ ...record, messagingSocketPath: socket, status: 'idle' }))
-  return { frames, socket, pid, said: () => frames.filter(({ type }) => type === 'user') }
+  return { frames, socket, pid, dropped, told, said: () => frames.filter(({ type }) => type === 'user') }
 }
 
 /** What SendMessage does. Resolves when the receiver closes, and says whether it did so within the time. */
@@ -183,6 +202,32 @@ describe('sessions of Claude Code', () => {
     memory.close()
     await sync()
     expect(alpha.said()).toHaveLength(1)
+    expect(made.problems).toEqual([])
+  })
+
+  it('have no message twice whose delivery was not noted before a kill: they drop the copy', async () => {
+    const { space, folder, sync, ...made } = await stage('claude-sessions')
+    const alpha = await session(folder, 'alpha')
+    await sync()
+    const { id } = await (await space.mailbox('zoe')).send({ to: 'claude/alpha', body: 'once' })
+    await sync()
+    // What such a kill leaves: it is not known that the session has closed the socket.
+    const memory = new Memory(memoryPath(space.dir, bridgeId('claude-sessions', folder)))
+    memory.setLink(memory.linksOf(id)[0]!, false)
+    for (const [rest] of memory.notes('taken by ')) memory.forgetNote(`taken by ${rest}`)
+    memory.close()
+    const stop = made.run()
+    await until(() => alpha.dropped.length > 0)
+    // Told that it was dropped, it does not send it again, and goes on with what comes after it.
+    expect(await Promise.all(alpha.told)).toEqual([true])
+    const then = await (await space.mailbox('zoe')).send({ to: 'claude/alpha', body: 'then' })
+    await until(() => alpha.said().length === 2)
+    await stop()
+    expect(alpha.said()).toMatchObject([{ msg_id: id }, { msg_id: then.id }])
+    expect(alpha.dropped).toEqual([id])
+    const after = new Memory(memoryPath(space.dir, bridgeId('claude-sessions', folder)))
+    expect(after.unwritten().map(({ foreign }) => foreign)).not.toContain(id)
+    after.close()
     expect(made.problems).toEqual([])
   })
 

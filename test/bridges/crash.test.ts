@@ -242,14 +242,16 @@ it.each([...Object.keys(files), 'claude-sessions'])(
     let twice = 0
     for (const { call, nth } of chosen) {
       restore()
+      const startedAt = Date.now()
       const inject = [...only, '-e', `trace=${call}`, '-e', `inject=${call}:signal=KILL:when=${nth}`]
       const { signal, status } = bridge(format, work, traced(log, inject))
       if (signal !== null || status !== 0) killed++
       ageLocks(join(work, 'folder'))
       expect(await finished(format, work), `after ${call} ${nth}`).toEqual(expected)
-      // A session does not say what it has got, so a kill right after that delivers it again: docs/bridges.md.
+      // A session takes no copy within 30 seconds. After that it is delivered again: docs/bridges.md.
       const times = taken().length
-      expect([1, 2], `after ${call} ${nth}`).toContain(times)
+      const isSoon = Date.now() - startedAt < 30_000
+      expect(isSoon ? [1] : [1, 2], `after ${call} ${nth}`).toContain(times)
       if (times === 2) twice++
     }
     expect(killed).toBeGreaterThan(0)

@@ -45,9 +45,7 @@ const all = (word: string) =>
   Array.from({ length: letters }, (_, n) => `${word}-${String(n).padStart(3, '0')}`)
 
 describe('bridges, without a hub', () => {
-  it('are run by a process that stays, and by the next when it is killed in the middle of an exchange', {
-    timeout: 45_000,
-  }, async () => {
+  it('are run by a process that stays, and by the next when it is killed in the middle of an exchange', async () => {
     const { space, folder, dir, bridge, start, run, isRunBy } = await scene()
     for (const name of ['ao-10', 'zoe']) mkdirSync(join(folder, name, 'inbox'), { recursive: true })
     const first = start('watch', '--as', 'zoe')
@@ -81,9 +79,7 @@ describe('bridges, without a hub', () => {
     expect(last.process.exitCode).toBe(null)
   })
 
-  it('are not run by a program that is the desk with the library; in the foreground they go on when another ends', {
-    timeout: 45_000,
-  }, async () => {
+  it('are not run by a program that is the desk with the library; in the foreground they go on when another ends', async () => {
     const { dir, env, folder, start, run, isRunBy } = await scene()
     await startScript(library, [dir], { env }).line('desk')
     const watch = start('watch', '--as', 'zoe')
@@ -98,7 +94,7 @@ describe('bridges, without a hub', () => {
     expect((await foreground.exit).code).toBe(0)
   })
 
-  it('bring what is for others, whoever the process may act as', { timeout: 45_000 }, async () => {
+  it('bring what is for others, whoever the process may act as', async () => {
     const { space, folder, start, runner } = await scene('adr003')
     // What this process starts runs in the client of an agent.
     await space.join('claude-1', { session: { client: 'claude', pid: process.pid } })
@@ -112,7 +108,7 @@ describe('bridges, without a hub', () => {
     await until(async () => (await tags()).includes('swarm:blue'))
   })
 
-  it('disturb nothing when they fail, and say why', { timeout: 45_000 }, async () => {
+  it('disturb nothing when they fail, and say why', async () => {
     const { space, dir, bridge, start, run } = await scene()
     // What it knows cannot be opened.
     mkdirSync(join(dir, 'bridges', bridge.id, 'memory.db'))

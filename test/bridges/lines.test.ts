@@ -241,6 +241,20 @@ describe('the count of a mailbox of jean-claude, which has no lock', () => {
     expect(here.text('zoe/mailbox/inbox_count.json')).toBe('{"unread": 1, "last_checked": ""}')
   })
 
+  it('is made for an agent here whose mail was written without one, in its inbox or in an outbox', async () => {
+    const here = await stage('jean-claude')
+    const line = { from: 'flow', to: 'zoe', type: 'status', subject: 'S', body: 'B' }
+    append(here, 'zoe/mailbox/inbox.jsonl', { id: 'a', ...line })
+    append(here, 'flow/mailbox/outbox.jsonl', { id: 'b', ...line })
+    await here.sync()
+    expect(here.text('zoe/mailbox/inbox_count.json')).toBe('{"unread": 2, "last_checked": ""}')
+    // Nobody who has no mailbox there gets one.
+    append(here, 'flow/mailbox/outbox.jsonl', { id: 'c', ...line, to: 'ann' })
+    await here.space.join('ann')
+    await here.sync()
+    expect(here.files().filter((path) => path.startsWith('ann'))).toEqual([])
+  })
+
   it('says what was read: all that was there at the last check but as many lines as are unread', async () => {
     const here = await stage('jean-claude')
     const { space, sync } = here

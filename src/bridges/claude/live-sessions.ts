@@ -21,7 +21,28 @@ import {
 import { listen, post } from './session-wire.ts'
 
 /** The last message that a session has taken: one is on its way to a session at a time. */
-export const takenNote = 'taken by '
+const takenNote = 'taken by '
+/** The last message that one of us has begun to send to a session. */
+const triedNote = 'tried '
+/** Messages that were begun twice: nobody knows whether they were taken the first time. */
+const againNote = 'again '
+
+/** Whatever a session has taken of a message, it has it no more. */
+export function forgetSent({ memory }: Folder, id: string): void {
+  for (const start of [takenNote, triedNote])
+    for (const [rest, value] of memory.notes(start)) if (value === id) memory.forgetNote(`${start}${rest}`)
+  memory.forgetNote(`${againNote}${id}`)
+}
+
+/**
+ * Whether a session that has dropped a message as a copy has it already: what it compares it with is the same message,
+ * from a run that was killed before it knew.
+ */
+export function wasTakenBefore({ memory }: Folder, id: string): boolean {
+  const isAgain = memory.note(`${againNote}${id}`) !== undefined
+  memory.forgetNote(`${againNote}${id}`)
+  return isAgain
+}
 
 export interface Received {
   /** Whom it is for here. */
@@ -44,8 +65,11 @@ export class LiveSessions {
   readonly #ring: () => void
   readonly #peers = new Map<string, Peer>()
   readonly #posting = new Set<string>()
+  /** What was dropped before the session had closed the socket. */
+  readonly #dropped = new Set<string>()
   readonly #pace = new Pace()
-  #wanted: ReadonlySet<string> = new Set()
+  /** Who is to be reachable; undefined before the first look. */
+  #wanted: ReadonlySet<string> | undefined
   #isClosed = false
   #opening: Promise<void> = Promise.resolve()
 
@@ -124,19 +148,23 @@ export class LiveSessions {
     const text = textFor(outgoing, this.#folder.host?.dir ?? '')
     const pair = `${letter.from} ${session.sessionId}`
     // Whoever is about to be reachable waits until it can be answered.
-    const mayGo = from !== undefined || !this.#wanted.has(letter.from)
+    const mayGo = from !== undefined || this.#wanted?.has(letter.from) === false
     if (mayGo && !this.#posting.has(id) && this.#pace.take(pair, text, Date.now())) {
       this.#posting.add(id)
+      const { memory } = this.#folder
+      if (memory.note(`${triedNote}${pair}`) === id) memory.setNote(`${againNote}${id}`, '')
+      else memory.setNote(`${triedNote}${pair}`, id)
       const name = from?.name ?? (letter.from === systemAgent ? 'mailbox' : `mailbox-${letter.from}`)
       const socket = from?.socket
       const content = envelope(text, { name, ...(socket === undefined ? {} : { socket }) })
       const frame = { id, content, ...(socket === undefined ? {} : { from: socket }) }
       post(session.socket, tokenOf(this.#folder, session), frame)
-        .then(() => this.#folder.memory.setNote(note, id))
+        .then(() => this.#dropped.has(id) || memory.setNote(note, id))
         // It is tried again, at the socket that the session has then.
         .catch(() => {})
         .finally(() => {
           this.#posting.delete(id)
+          this.#dropped.delete(id)
           this.#ring()
         })
     }
@@ -144,7 +172,10 @@ export class LiveSessions {
   }
 
   /** A session has dropped something: everybody waits for a while. */
-  cool = (): void => this.#pace.cool(Date.now())
+  drop(id: string): void {
+    if (this.#posting.has(id)) this.#dropped.add(id)
+    this.#pace.cool(Date.now())
+  }
 
   #close(name: string, { server, socket }: Peer): void {
     server.close()

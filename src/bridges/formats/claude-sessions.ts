@@ -1,6 +1,6 @@
 import { basename, dirname, join, sep } from 'node:path'
 import { given } from '../../base/objects.ts'
-import { LiveSessions, type Received, takenNote } from '../claude/live-sessions.ts'
+import { forgetSent, LiveSessions, type Received, wasTakenBefore } from '../claude/live-sessions.ts'
 import type { PeerNotice } from '../claude/peer-frames.ts'
 import { isSessionOf } from '../claude/peers.ts'
 import { type SessionRecord, sessionsDir, sessionsIn } from '../claude/session-files.ts'
@@ -98,11 +98,10 @@ function* settled(folder: Folder, { status, detail, ids }: PeerNotice): Generato
     if (isOver) yield { ...fact, state: 'failed', reason: reasons[detail ?? status] ?? reasons[status]! }
     if (status === 'dropped' && /^hop-/.test(detail ?? ''))
       yield { ...fact, state: 'failed', reason: 'the session took it for a message that goes in circles' }
-    else if (status === 'dropped') {
+    else if (status === 'dropped' && !(detail === 'duplicate' && wasTakenBefore(folder, id))) {
       folder.memory.setLink(link, false)
-      for (const [session, taken] of folder.memory.notes(takenNote))
-        if (taken === id) folder.memory.forgetNote(`${takenNote}${session}`)
-      live.get(folder)?.cool()
+      forgetSent(folder, id)
+      live.get(folder)?.drop(id)
     }
   }
 }

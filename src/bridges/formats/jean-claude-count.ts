@@ -122,9 +122,11 @@ export function setCount(folder: Folder, box: string, unread: number, at: string
 
 /** Puts the count of an agent here right, unless somebody may be about to write it. */
 export function settleCount(folder: Folder, box: string, unread: number): void {
-  const count = countIn(folder, countPath(box))
-  if (count === undefined || count.unread === unread) return
-  const wroteAt = [inboxIn(box), countPath(box)].map((path) => folder.stat(path)?.mtimeMs ?? 0)
+  const path = countPath(box)
+  // Whoever writes a line by hand makes no count.
+  const count = folder.has(path) ? countIn(folder, path) : none
+  if (count === undefined || count.unread === unread || !folder.has(box)) return
+  const wroteAt = [inboxIn(box), path].map((one) => folder.stat(one)?.mtimeMs ?? 0)
   if (Date.now() - Math.max(...wroteAt) < quietMs) folder.isUnsettled = true
   else change(folder, box, () => ({ unread }))
 }

@@ -67,21 +67,24 @@ it(
     const mail = async (name: string) => (await space.mailbox(name, { join: false })).inbox({ all: true })
     const tool = ({ tools }: ModelRequest, name: string) =>
       tools.find((one) => one.endsWith(`mailbox.${name}`))!
-    const model = await scriptedModel(
-      openai,
-      caller({
-        'CODEX-BEGINS': async (request) => {
-          // It is at work when the question comes.
-          await until(async () => (await mail('codex-1')).messages.length > 0)
-          return { calls: [{ name: tool(request, 'check'), input: {} }] }
-        },
-        'ALPHA-ASKS': (request) => ({
-          calls: [
-            { to: 'claude/alpha', body: 'CODEX-ANSWERS 8080' },
-            { to: 'claude/beta', body: 'CODEX-TELLS it is 8080' },
-          ].map((input) => ({ name: tool(request, 'send'), input })),
-        }),
+    const codexMoves = caller({
+      'CODEX-BEGINS': async (request) => {
+        // It is at work when the question comes.
+        await until(async () => (await mail('codex-1')).messages.length > 0)
+        return { calls: [{ name: tool(request, 'check'), input: {} }] }
+      },
+      'ALPHA-ASKS': (request) => ({
+        calls: [
+          { to: 'claude/alpha', body: 'CODEX-ANSWERS 8080' },
+          { to: 'claude/beta', body: 'CODEX-TELLS it is 8080' },
+        ].map((input) => ({ name: tool(request, 'send'), input })),
       }),
+    })
+    // Its first turn may begin before its MCP servers are there: it calls for something else until they are.
+    const model = await scriptedModel(openai, (request) =>
+      isAside(request) || tool(request, 'check') !== undefined
+        ? codexMoves(request)
+        : { calls: [{ name: 'list_mcp_resources', input: {} }] },
     )
     const codex = startCodex({
       ...{ home, modelUrl: model.url },
