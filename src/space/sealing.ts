@@ -22,11 +22,11 @@ function sealedMessage(draft: MessageDraft, vault: Vault): MessageDraft {
   const { message } = draft
   // What was imported encrypted stays as it is.
   if (message.from === systemAgent || message.sealed !== undefined) return draft
-  const { encrypt, ...rest } = draft
-  const seal = encrypt ? vault.sealFor([message.from, ...message.to]) : vault.current
-  return seal === undefined
-    ? draft
-    : { ...rest, message: sealMessage(message, seal, vault.space, outlineOf(message)) }
+  const seal = draft.encrypt ? vault.sealFor([message.from, ...message.to]) : vault.current
+  if (seal === undefined) return draft
+  const sealed = { ...draft, message: sealMessage(message, seal, vault.space, outlineOf(message)) }
+  if (sealed.encrypt !== undefined) delete sealed.encrypt
+  return sealed
 }
 
 function sealedNote(draft: ReceiptDraft, vault: Vault): ReceiptDraft {
