@@ -25,6 +25,8 @@ const campaigns = {
       'test/index',
       'test/property',
       'test/race',
+      'test/encrypted',
+      'test/space',
       'test/agent/team',
       'test/life',
       'test/clients/hook',

@@ -56,7 +56,8 @@ export function sealText(key: DataKey, text: string, about: string): string {
   const length = Buffer.byteLength(text)
   const blocks = Math.ceil(length / blockBytes)
   const start = writeAbout(keys.mac, about, placeBytes + blocks * blockBytes + tagBytes)
-  const { cipher, place, block } = streamFor(keys, blocks)
+  const block = takeBlocks(keys, blocks)
+  const { cipher, place } = keys.stream!
   work.set(place, start)
   work.writeUInt32BE(block, start + placeBytes - 4)
   const from = start + placeBytes
@@ -68,19 +69,17 @@ export function sealText(key: DataKey, text: string, about: string): string {
   return work.toString('base64url', start, end + tagBytes)
 }
 
-/** The stream to go on with, which is moved on by so many blocks. */
-function streamFor(keys: Keys, blocks: number): NonNullable<Keys['stream']> {
+/** Goes on in the stream by so many blocks, or begins another. Returns the number of the first. */
+function takeBlocks(keys: Keys, blocks: number): number {
   const { stream } = keys
   if (stream === undefined || stream.block + blocks > streamBlocks) {
     const place = Buffer.alloc(placeBytes)
     randomBytes(placeBytes - 4).copy(place)
-    const cipher = createCipheriv(algorithm, keys.cipher, place)
-    keys.stream = { cipher, place, block: blocks }
-    return { cipher, place, block: 0 }
+    keys.stream = { cipher: createCipheriv(algorithm, keys.cipher, place), place, block: blocks }
+    return 0
   }
-  const found = { ...stream }
   stream.block += blocks
-  return found
+  return stream.block - blocks
 }
 
 /** Undefined if it was sealed with another key, or about something else, or was changed since. */

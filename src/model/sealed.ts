@@ -67,7 +67,10 @@ export interface Seal {
 }
 
 const aboutMessage = ({ id, from }: Message, space: string): string =>
-  JSON.stringify(['agent-mailbox text', space, id, from])
+  `["agent-mailbox text",${inJson(space)},${inJson(id)},${inJson(from)}]`
+
+/** A text that is none but in rare cases longer in JSON: to look whether it is takes a tenth of the time. */
+const inJson = (text: string): string => (/^[\w-]*$/.test(text) ? `"${text}"` : JSON.stringify(text))
 
 /**
  * `outline`: what of its payload stays readable. This runs for every message of an encrypted space: a copy whose fields

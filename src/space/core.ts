@@ -120,7 +120,8 @@ export class SpaceCore {
           decision = this.#secured(decide(this.#view, context))
           return decision
         })
-        if (this.vault.isOn) await this.vault.welcome(placed)
+        const joined = this.vault.joinedIn(placed)
+        if (joined !== undefined) await this.vault.welcome(joined)
         return { result: decision!.result, placed }
       } catch (error) {
         if (!(error instanceof KeysWanted) || round === keyRounds) throw typedError(error)

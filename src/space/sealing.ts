@@ -24,11 +24,11 @@ function sealedMessage<D extends MessageDraft | ScheduledDraft>(draft: D, vault:
   const isAsItWas =
     message.sealed !== undefined || ('scheduledAt' in draft && draft.scheduledAt !== undefined)
   if (message.from === systemAgent || isAsItWas) return draft
-  const { encrypt, ...rest } = draft
-  const seal = encrypt ? vault.sealFor([message.from, ...message.to]) : vault.current
-  return seal === undefined
-    ? draft
-    : ({ ...rest, message: sealMessage(message, seal, vault.space, outlineOf(message)) } as D)
+  const seal = draft.encrypt ? vault.sealFor([message.from, ...message.to]) : vault.current
+  if (seal === undefined) return draft
+  const sealed = { ...draft, message: sealMessage(message, seal, vault.space, outlineOf(message)) }
+  if (sealed.encrypt !== undefined) delete sealed.encrypt
+  return sealed
 }
 
 function sealedNote(draft: ReceiptDraft, vault: Vault): ReceiptDraft {

@@ -240,13 +240,17 @@ export class Vault {
     )
   }
 
+  /** Who is to get the key in use. This runs for every message, so there is nothing to wait for if it is nobody. */
+  joinedIn(placed: readonly PlacedEntry[]): string[] | undefined {
+    let names: string[] | undefined
+    for (const { entry } of placed)
+      if (entry.kind === 'agent' && entry.change === 'joined') (names ??= []).push(entry.agent.name)
+    return this.isOn ? names : undefined
+  }
+
   /** Whoever has joined gets the key in use. If that fails, it gets it when it first writes something. */
-  async welcome(placed: readonly PlacedEntry[]): Promise<void> {
-    if (!this.isOn) return
-    const names = placed.flatMap(({ entry }) =>
-      entry.kind === 'agent' && entry.change === 'joined' ? entry.agent.name : [],
-    )
-    if (names.length > 0) await this.share(names).catch(() => {})
+  async welcome(names: readonly string[]): Promise<void> {
+    await this.share(names).catch(() => {})
   }
 
   async #shareWith(ref: string, names: readonly string[]): Promise<DataKey | undefined> {

@@ -74,9 +74,9 @@ it('shows an agent its own mail, its threads and the roster, and nothing else', 
   // Writing into a thread of others lets nobody in, and neither does what comes back from the mailbox itself.
   await act('send', { to: 'mallory', threadId: id, body: 'to myself' })
   await act('send', { to: 'bob', threadId: id, body: 'hello', ttlMs: 1 })
-  expect(
-    (await act('thread', { id })).json.messages?.map(({ from }: { from: string }) => from) ?? [],
-  ).toEqual(['mallory', 'mallory'])
+  const senders = (await act('thread', { id })).json.messages.map(({ from }: { from: string }) => from)
+  // On a slow machine it has come back by now.
+  expect(senders.filter((from: string) => from !== 'system')).toEqual(['mallory', 'mallory'])
   expect((await act('show', { id })).status).toBe(404)
   // Being written to does.
   await ada.send({ to: 'mallory', replyTo: id, body: 'come in' })
