@@ -61,6 +61,7 @@ async function bundle(
     groups = [],
     plugins = [],
     external = ['libsql', 'pg'],
+    pure = [],
   } = {},
 ) {
   const built = await rolldown({
@@ -81,7 +82,10 @@ async function bundle(
     checks: { ineffectiveDynamicImport: false, sourcemapBroken: false },
     // Importing one of these does nothing by itself, so the hook's bundle can leave them out.
     treeshake: {
-      moduleSideEffects: [{ test: /node_modules\/(jsonc-parser|smol-toml)\//, sideEffects: false }],
+      moduleSideEffects: [/node_modules\/(jsonc-parser|smol-toml)\//, ...pure].map((test) => ({
+        test,
+        sideEffects: false,
+      })),
     },
     transform: { define: { __VERSION__: JSON.stringify(version), ...define }, target: 'node20' },
   })
@@ -108,6 +112,12 @@ await bundle({ age: 'src/base/age.ts' }, 'esm', 'js', { minify: true, define: {}
 // What is started only loads the program, with the compiled code of earlier runs.
 await bundle({ cli: 'src/cli/main.ts' }, 'cjs', 'cjs')
 await bundle({ hook: 'src/clients/hook/main.ts' }, 'cjs', 'cjs')
+// What most commands of agents need when there is a desk, and nothing else.
+for (const verbs of ['mail', 'steps'])
+  await bundle({ [`brief-${verbs}`]: `src/cli/brief/${verbs}.ts` }, 'cjs', 'cjs', {
+    plugins: [ownImport],
+    pure: [/\/src\//, /node_modules\/commander\//],
+  })
 // A group is one file: to open many costs more than to read what is not needed. In order: what both programs need to ask a
 // desk, the hook, the command line, and what opens a space.
 await bundle({ program: 'src/cli/program.ts', 'run-hook': 'src/clients/hook/run.ts' }, 'cjs', 'cjs', {

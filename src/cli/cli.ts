@@ -8,7 +8,7 @@ import { toPrintableLine, toSafeJson } from '../model/text.ts'
 import { type UnreadableLine, unreadableHint, unreadableText } from '../model/unreadable.ts'
 import { type Globals, readGlobals, withoutGlobals } from './globals.ts'
 import { filterJson } from './jq.ts'
-import { type Colors, colorsFor, widthOf } from './output.ts'
+import { type Colors, colorsFor, type Stream, widthOf } from './output.ts'
 import { page } from './pager.ts'
 
 /** What every verb works with: the global options, and how to write to the caller. */
@@ -62,13 +62,13 @@ export function action<Words extends unknown[]>(
 const verbOf = (command: Command): string =>
   command.parent?.parent ? `${verbOf(command.parent)} ${command.name()}` : command.name()
 
-export function createCli(globals: Globals, verb = ''): Cli {
+export function createCli(globals: Globals, verb = '', { stdout, stderr }: Streams = process): Cli {
   const { quiet = false, jq } = globals
   const json = globals.json === true || jq !== undefined
-  const colors = colorsFor(process.stdout)
-  const aside = colorsFor(process.stderr)
-  const talk = (text: string) => quiet || process.stderr.write(`${text}\n`)
-  const print = (text: string) => process.stdout.write(jq === undefined ? `${text}\n` : filterJson(text, jq))
+  const colors = colorsFor(stdout)
+  const aside = colorsFor(stderr)
+  const talk = (text: string) => quiet || stderr.write(`${text}\n`)
+  const print = (text: string) => stdout.write(jq === undefined ? `${text}\n` : filterJson(text, jq))
   const show = (text: string) => (globals.pager === false ? print(text) : page(`${text}\n`))
   const warn = (text: string) => void talk(`${aside.yellow('warning:')} ${toPrintableLine(text)}`)
   let nonce: string | undefined
@@ -85,7 +85,7 @@ export function createCli(globals: Globals, verb = ''): Cli {
       return nonce
     },
     colors,
-    width: widthOf(process.stdout),
+    width: widthOf(stdout),
     now: Date.now(),
     unreadable: () => [],
     answer(object, text) {
@@ -96,18 +96,24 @@ export function createCli(globals: Globals, verb = ''): Cli {
     },
     confirm: (object, text) => void (json ? print(toSafeJson(object)) : quiet || print(text())),
     hint: (text) => void talk(aside.dim(text)),
-    tip: (text) => void (json || !process.stderr.isTTY || talk(aside.dim(text))),
+    tip: (text) => void (json || !stderr.isTTY || talk(aside.dim(text))),
     warn,
     command: (words) => [programName(), ...given(globals), words].join(' '),
   }
-  actAs(cli, actor)
+  actAs(cli, actor, stdout)
   return cli
 }
 
+/** The streams of the process, or what stands for them. */
+interface Streams {
+  stdout: Stream
+  stderr: Stream
+}
+
 /** Says who acts, once that is known. */
-export function actAs(cli: Cli, name: string): void {
+export function actAs(cli: Cli, name: string, stdout: Stream = process.stdout): void {
   cli.actor = name
-  if (name !== person || !process.stdout.isTTY) cli.isMarked = true
+  if (name !== person || !stdout.isTTY) cli.isMarked = true
 }
 
 /** For verbs that have another option for who sends: `--from` is `--as`. */

@@ -14,6 +14,7 @@ import type { ChosenId } from '../space/mailbox/looking.ts'
 import { findPlace, type HubPlace, type Place } from '../space/place.ts'
 import { readSettings } from '../space/settings.ts'
 import type { DiskSpace } from '../space/space.ts'
+import type { Asked } from './brief/brief.ts'
 import { actAs, action, type Cli, shellWord } from './cli.ts'
 
 export interface OpenOptions {
@@ -256,8 +257,8 @@ export async function withMailbox(
   work: (mailbox: Mailbox) => Promise<void>,
   options: OpenOptions = {},
 ): Promise<void> {
-  const atDesk =
-    foundPlace(cli).kind === 'hub' ? undefined : await findMailboxAtDesk(spaceDir(cli), askedFor(cli))
+  const mayAsk = askedBefore === undefined && foundPlace(cli).kind !== 'hub'
+  const atDesk = mayAsk ? await findMailboxAtDesk(spaceDir(cli), askedFor(cli)) : undefined
   if (atDesk !== undefined) {
     actAs(cli, atDesk.mailbox.name)
     cli.now = atDesk.now
@@ -270,7 +271,15 @@ export async function withMailbox(
     }
   }
   await using space = await open(cli, options)
-  await work(await openMailbox(cli, space, atDesk?.chosen()))
+  await work(await openMailbox(cli, space, atDesk?.chosen() ?? askedBefore?.chosen))
+}
+
+/** What came of asking the desk, if that was done before. */
+let askedBefore: Asked | undefined
+
+/** From now on this process does by itself what the desk did not do. */
+export function leaveDesk(asked: Asked): void {
+  askedBefore = asked
 }
 
 /** What opens a space takes longer to load than most commands run, and those that ask a desk do without. */

@@ -3,8 +3,15 @@ import picocolors from 'picocolors'
 
 export type Colors = ReturnType<typeof picocolors.createColors>
 
+/** Where something is printed. To look at a stream of the process makes it, which takes as long as a short command. */
+export interface Stream {
+  isTTY?: boolean
+  columns?: number
+  write(text: string): unknown
+}
+
 /** Colours for one of the two streams: none for a file or a pipe, or when NO_COLOR is set. */
-export function colorsFor(stream: NodeJS.WriteStream): Colors {
+export function colorsFor(stream: Pick<Stream, 'isTTY'>): Colors {
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env
   const wanted = FORCE_COLOR !== undefined && FORCE_COLOR !== '' && FORCE_COLOR !== '0'
   const able = stream.isTTY === true && TERM !== 'dumb'
@@ -12,7 +19,7 @@ export function colorsFor(stream: NodeJS.WriteStream): Colors {
 }
 
 /** How many columns fit. */
-export const widthOf = (stream: NodeJS.WriteStream): number => Math.max(40, stream.columns || 80)
+export const widthOf = (stream: Pick<Stream, 'columns'>): number => Math.max(40, stream.columns || 80)
 
 /** Writes, and waits when the reader is slow. */
 export async function write(text: string): Promise<void> {

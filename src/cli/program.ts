@@ -1,9 +1,11 @@
 import { Command, CommanderError } from 'commander'
+import type { Asked } from './brief/brief.ts'
 import { report } from './exit.ts'
 import { addGlobals } from './globals.ts'
 import { readHandles } from './handles.ts'
 import { helpStyle, quickStart } from './help.ts'
 import { interruptCode } from './interrupt.ts'
+import { leaveDesk } from './open.ts'
 import { ignoreClosedPipes, settle } from './output.ts'
 import { page } from './pager.ts'
 import { refuseRepeats } from './repeats.ts'
@@ -12,12 +14,17 @@ import { allVerbs, findVerb, type Verb } from './verbs.ts'
 
 declare const __VERSION__: string
 
-/** Runs one command line and ends the process with its exit code. `onVerb` is told which verb it is. */
+/**
+ * Runs one command line and ends the process with its exit code. `onVerb` is told which verb it is. `asked`: what came
+ * of asking a desk before (brief/brief.ts).
+ */
 export async function run(
   words: readonly string[],
   onVerb: (name: string) => void = () => {},
+  asked?: Asked,
 ): Promise<never> {
   ignoreClosedPipes()
+  if (asked !== undefined) leaveDesk(asked)
   const program = await createProgram(words)
   program.hook('preSubcommand', (_, command) => onVerb(command.name()))
   let code = 0

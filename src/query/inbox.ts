@@ -137,11 +137,13 @@ function streamsOf(
           .sort((a, b) => a.seq - b.seq)
   }
   const alive = '(r.expires IS NULL OR r.expires > ?4)'
-  const own = streaming(
-    `receipt r JOIN message m ON m.seq = r.seq
-     WHERE r.box = ?1 AND r.class = ?5 AND r.rank = ?2 AND r.seq > ?3 AND (r.class <> 0 OR ${alive})
-     AND r.state NOT IN ('expired', 'dead') AND (m.generation IS NULL OR m.generation >= ?6)`,
-  )
+  // A class that is passed may fit an index of one class: SQLite prepares the query anew for every value.
+  const own = (number: number) =>
+    streaming(
+      `receipt r JOIN message m ON m.seq = r.seq
+       WHERE r.box = ?1 AND r.class = ${number} AND r.rank = ?2 AND r.seq > ?3 AND (${number} <> 0 OR ${alive})
+       AND r.state NOT IN ('expired', 'dead') AND (m.generation IS NULL OR m.generation >= ?5)`,
+    )
   const ofRole = streaming(
     `receipt r JOIN message m ON m.seq = r.seq
      WHERE r.box = ?1 AND r.class = 0 AND r.rank = ?2 AND r.seq > ?3 AND ${alive}
@@ -201,7 +203,7 @@ function streamsOf(
   const classes = all ? [0, 1, 2] : unread ? [0] : [0, 1]
   const { generation } = agent.session
   return [
-    ...classes.map((number) => own(agent.name, ownNow, number, generation)),
+    ...classes.map((number) => own(number)(agent.name, ownNow, generation)),
     ...roles.map((name) => ofRole(name, now, agent.name, generation, notFrom(name))),
     ...others,
   ]

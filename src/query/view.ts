@@ -127,9 +127,9 @@ export function createView(source: Source): View {
         rank < minRank
           ? []
           : letters(
-              `r.class = 0 AND r.repeats = 0 AND r.level < 2 AND r.level = ? AND r.rank = ? AND r.since <= ?
+              `r.class = 0 AND r.repeats = 0 AND r.level = ${level} AND r.level < 2 AND r.rank = ? AND r.since <= ?
                AND r.owner NOT IN (SELECT value FROM json_each(?)) ORDER BY r.since LIMIT ?`,
-              [level, rank, before, JSON.stringify(away), limit],
+              [rank, before, JSON.stringify(away), limit],
             ),
       ),
     matters: (seq) => mattersWhere(source, 'x.seq = ?', [seq]),

@@ -26,11 +26,21 @@ function handler<Flags>(command: Command, step: Step<Flags>): void {
 export const handledLine = (cli: Cli, { message, state, already }: Handled): string =>
   toPrintableLine(`${already ? 'already ' : ''}${state}: ${subjectIn(cli, message)}  ${message.id}`)
 
-const answerOne = (cli: Cli, handled: Handled): void =>
+export const answerOne = (cli: Cli, handled: Handled): void =>
   cli.confirm({ ...handled }, () => handledLine(cli, handled))
 
 type ClaimFlag = { claim?: number }
 const options = ({ claim: claimNumber }: ClaimFlag) => given({ claimNumber })
+
+/** The steps that are taken often, in all the ways that a command comes by. */
+export const steps = {
+  ack: (mailbox, id, { note, ...rest }) => mailbox.ack(id, { ...given({ note }), ...options(rest) }),
+  start: (mailbox, id, flags) => mailbox.start(id, options(flags)),
+  done: (mailbox, id, flags) =>
+    mailbox.done(id, { ...given({ note: flags.note }), ...options(flags), archive: !flags.keep }),
+  archive: (mailbox, id, flags) => mailbox.archive(id, options(flags)),
+} satisfies Record<string, Step<StepFlags>>
+type StepFlags = { note?: string; keep?: boolean } & ClaimFlag
 
 /** Continues after a message that fails; the first failure sets the exit code. */
 async function handleSeveral(
@@ -60,14 +70,12 @@ async function handleSeveral(
 export function ack(command: Command): void {
   command.addHelpText('after', examples('mailbox ack ID --as ada', 'mailbox ack ID1 ID2 --as ada'))
   command.option('--note <text>', 'a note for the sender')
-  handler(command, (mailbox, id, { note, ...rest }: { note?: string } & ClaimFlag) =>
-    mailbox.ack(id, { ...given({ note }), ...options(rest) }),
-  )
+  handler(command, steps.ack)
 }
 
 export function start(command: Command): void {
   command.addHelpText('after', examples('mailbox start ID --as ada'))
-  handler(command, (mailbox, id, flags: ClaimFlag) => mailbox.start(id, options(flags)))
+  handler(command, steps.start)
 }
 
 export function done(command: Command): void {
@@ -76,9 +84,7 @@ export function done(command: Command): void {
     .option('--note <text>', 'the result, for the sender')
     .option('--keep', 'do not archive it')
     .addHelpText('after', examples('mailbox done ID --as ada --note "merged"'))
-  handler(command, (mailbox, id, flags: { note?: string; keep?: boolean } & ClaimFlag) =>
-    mailbox.done(id, { ...given({ note: flags.note }), ...options(flags), archive: !flags.keep }),
-  )
+  handler(command, steps.done)
 }
 
 export function fail(command: Command): void {
@@ -102,7 +108,7 @@ export function archive(command: Command): void {
   command
     .description('Archive a message. Nothing is deleted: `mailbox inbox --all` lists it.')
     .addHelpText('after', examples('mailbox archive ID --as ada'))
-  handler(command, (mailbox, id, flags: ClaimFlag) => mailbox.archive(id, options(flags)))
+  handler(command, steps.archive)
 }
 
 export function retry(command: Command): void {

@@ -1,5 +1,8 @@
 import type { Command } from 'commander'
 import { priorities } from '../../model/message.ts'
+import type { UnreadCount } from '../../query/count.ts'
+import type { Checked } from '../../space/mailbox/api.ts'
+import type { Cli } from '../cli.ts'
 import { examples } from '../help.ts'
 import { briefAction, mailboxAction } from '../open.ts'
 import { addFilters, type FilterFlags, given, whole } from '../options.ts'
@@ -27,21 +30,29 @@ export function check(command: Command): void {
     )
   briefAction(command, async (cli, mailbox, { budget = defaultBudget, ...filter }: CheckFlags) => {
     const checked = await mailbox.check({ ...given(filter), budgetTokens: budget })
-    const { messages, remaining, later = 0 } = checked
     // Without mail there is nothing to render, and less to load.
-    const render = messages.length === 0 ? () => [] : (await formats()).messageBlocks
-    cli.answer({ ...checked }, () => {
-      if (messages.length === 0 && remaining.unread === 0) return 'no new mail'
-      const blocks = render(cli, messages, { budgetTokens: budget })
-      const unread = remaining.unread - later
-      const rest = [
-        ...(unread > 0 ? [`${grouped(unread)} more unread: ${cli.command('check')}`] : []),
-        ...(later > 0
-          ? [`${grouped(later)} more for your roles, to take when you have finished your task`]
-          : []),
-      ]
-      return [...blocks, ...rest].join('\n\n')
-    })
+    const { messageBlocks } = checked.messages.length === 0 ? {} : await formats()
+    answerChecked(cli, checked, (messages) => messageBlocks?.(cli, messages, { budgetTokens: budget }) ?? [])
+  })
+}
+
+export function answerChecked(
+  cli: Cli,
+  checked: Checked,
+  render: (messages: Checked['messages']) => readonly string[] = () => [],
+): void {
+  const { messages, remaining, later = 0 } = checked
+  cli.answer({ ...checked }, () => {
+    if (messages.length === 0 && remaining.unread === 0) return 'no new mail'
+    const blocks = render(messages)
+    const unread = remaining.unread - later
+    const rest = [
+      ...(unread > 0 ? [`${grouped(unread)} more unread: ${cli.command('check')}`] : []),
+      ...(later > 0
+        ? [`${grouped(later)} more for your roles, to take when you have finished your task`]
+        : []),
+    ]
+    return [...blocks, ...rest].join('\n\n')
   })
 }
 
@@ -87,13 +98,14 @@ export function count(command: Command): void {
   command
     .description('Count unread mail, in total and by priority.')
     .addHelpText('after', examples('mailbox count --as ada', 'mailbox count --json | jq .byPriority.urgent'))
-  briefAction(command, async (cli, mailbox) => {
-    const { unread, byPriority } = await mailbox.count()
-    cli.answer({ unread, byPriority }, () => {
-      const parts = [...priorities]
-        .reverse()
-        .flatMap((name) => (byPriority[name] > 0 ? `${grouped(byPriority[name])} ${name}` : []))
-      return parts.length === 0 ? '0 unread' : `${grouped(unread)} unread: ${parts.join(', ')}`
-    })
+  briefAction(command, async (cli, mailbox) => answerCount(cli, await mailbox.count()))
+}
+
+export function answerCount(cli: Cli, { unread, byPriority }: UnreadCount): void {
+  cli.answer({ unread, byPriority }, () => {
+    const parts = [...priorities]
+      .reverse()
+      .flatMap((name) => (byPriority[name] > 0 ? `${grouped(byPriority[name])} ${name}` : []))
+    return parts.length === 0 ? '0 unread' : `${grouped(unread)} unread: ${parts.join(', ')}`
   })
 }

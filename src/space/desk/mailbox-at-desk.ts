@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { randomFillSync } from 'node:crypto'
+import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { type ProcessIdentity, processesAbove } from '../../base/process.ts'
 import { helloWith } from '../../desk/hello.ts'
 import { DeskLink } from '../../desk/link.ts'
@@ -33,6 +34,21 @@ export interface MailboxAtDesk {
 /** How many steps a command waits: together no longer than it may be held up. */
 const steps = { first: 3, next: 2 }
 
+/** Random bytes, without what Node loads for them: that takes 2 ms. */
+function fillFromSystem(buffer: Buffer): void {
+  try {
+    const fd = openSync('/dev/urandom', 'r')
+    try {
+      if (readSync(fd, buffer) === buffer.length) return
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    // There is no such file on this system.
+  }
+  randomFillSync(buffer)
+}
+
 /** Undefined if there is no desk, or not for this command. `name`: who it was asked to act as. */
 export async function findMailboxAtDesk(
   dir: string,
@@ -51,7 +67,8 @@ export async function findMailboxAtDesk(
   const { seq, now } = greeting.value
   let chosen: ChosenId | undefined
   const call = async (verb: string, args: readonly unknown[]): Promise<unknown> => {
-    if (isSending(verb)) chosen = { id: createIdSource(() => now)(), since: { directory: undefined, seq } }
+    if (isSending(verb))
+      chosen = { id: createIdSource(() => now, fillFromSystem)(), since: { directory: undefined, seq } }
     const id = isSending(verb) ? { id: chosen!.id, since: seq } : {}
     const reply = await link.ask({ verb, by: { ...by, name: who!.value }, ...id, args }, steps.next)
     if (reply === undefined) throw new GoDirect(`the desk does not ${verb}`)
@@ -65,6 +82,31 @@ export async function findMailboxAtDesk(
         : (...args: readonly unknown[]) => call(String(key), args),
   })
   return { mailbox: mailbox as unknown as Mailbox, now, chosen: () => chosen, close: () => link.close() }
+}
+
+/** The same for a command that asks one thing only, which is not to send: it does not matter to it who acts. */
+export function askOnce(
+  dir: string,
+  name: string | undefined,
+): (Pick<MailboxAtDesk, 'mailbox' | 'close'> & { chosen?: undefined }) | undefined {
+  const link = mayAct() ? linkTo(dir) : undefined
+  if (link === undefined) return undefined
+  const by = { name, pid: process.pid, above: processesAbove(), at: Date.now() }
+  const call = async (verb: string, args: readonly unknown[]): Promise<unknown> => {
+    const reply = await link.ask({ verb, by, args }, steps.first + steps.next)
+    if (reply === undefined) throw new GoDirect(`the desk does not ${verb}`)
+    return reply.value
+  }
+  const mailbox = new Proxy(
+    {},
+    {
+      get:
+        (_, key) =>
+        (...args: readonly unknown[]) =>
+          call(String(key), args),
+    },
+  )
+  return { mailbox: mailbox as Mailbox, close: () => link.close() }
 }
 
 const isSending = (verb: string): boolean => (sendingVerbs as readonly string[]).includes(verb)
