@@ -242,10 +242,11 @@ export class Vault {
 
   /** Who is to get the key in use. This runs for every message, so there is nothing to wait for if it is nobody. */
   joinedIn(placed: readonly PlacedEntry[]): string[] | undefined {
-    let names: string[] | undefined
-    for (const { entry } of placed)
-      if (entry.kind === 'agent' && entry.change === 'joined') (names ??= []).push(entry.agent.name)
-    return this.isOn ? names : undefined
+    if (!this.isOn || !placed.some(({ entry }) => entry.kind === 'agent')) return undefined
+    const names = placed.flatMap(({ entry }) =>
+      entry.kind === 'agent' && entry.change === 'joined' ? entry.agent.name : [],
+    )
+    return names.length === 0 ? undefined : names
   }
 
   /** Whoever has joined gets the key in use. If that fails, it gets it when it first writes something. */
