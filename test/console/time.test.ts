@@ -203,7 +203,7 @@ describe('settings', () => {
       return part('Bridges').locator('.settings').textContent()
     }
     await eventually(bridges).toMatch(
-      /1 message on both sides, 1 problem, lag \d+ ms inLast problem: .*line 1: is not JSONrunning$/,
+      /1 message on both sides, 1 problem, lag \d+ ms inIn mailbox \w+, process \d+Last problem: .*line 1: is not JSONrunning$/,
     )
     await part('Audit').getByRole('link').waitFor()
     for (const name of ['Who may do what', 'Limits', 'Times'])

@@ -34,10 +34,11 @@ const draft = {
   ...{ expiresAt: '2030-01-01T00:00:00.000Z', traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` },
 }
 const final = { to: 'ada', body: 'The final text', thread: 'drafts', supersede: true }
+const later = { to: 'ada', body: 'For later', at: '2h' }
 const toOthers = { to: 'ada, bob, team:x', body: 'To several', exclude: ['cy'], hold: true }
 
 it('is tried with every field of a message', () => {
-  const tried = Object.keys({ ...given, replyTo: '', ...draft, ...final, ...toOthers })
+  const tried = Object.keys({ ...given, replyTo: '', ...draft, ...final, ...toOthers, ...later })
   const all = inputFields.filter(
     (field) => ![field.name, optionName(field)].some((name) => tried.includes(name)),
   )
@@ -63,6 +64,7 @@ function secretary(space: LocalSpace): Script {
       ['send', draft],
       ['send', final],
       ['send', toOthers],
+      ['send', later],
       ['handle', { id, step: 'done', note: 'answered' }],
     ] as const
     const call = calls[step++]
@@ -163,7 +165,8 @@ default_tools_approval_mode = "approve"`,
 
 /** What an agent has sent besides its answer. */
 async function expectOthers(space: LocalSpace, name: string): Promise<void> {
-  const { messages } = await (await space.mailbox(name, { join: false })).sent()
+  const mailbox = await space.mailbox(name, { join: false })
+  const { messages } = await mailbox.sent()
   const { to, encrypt, thread: threadId, ...fields } = draft
   const [several, last, first] = messages
   expect(first).toMatchObject({ ...fields, to: [to], threadId, encrypted: 'recipients' })
@@ -171,6 +174,7 @@ async function expectOthers(space: LocalSpace, name: string): Promise<void> {
   expect(several).toMatchObject({ body: toOthers.body, to: ['ada', 'bob', 'team:x'] })
   expect(several!.to).not.toContain('cy')
   expect(encrypt).toBe(true)
+  expect(await mailbox.scheduled()).toMatchObject([{ to: ['ada'], body: later.body }])
   // Nobody had seen it.
   expect((await space.show(first!.id)).receipts[0]!.state).toMatch(/superseded|withdrawn|dead/)
 }
