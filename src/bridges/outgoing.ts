@@ -168,7 +168,7 @@ export class Outgoing {
     return to.some((address) => address === name || (!hasGroups && isGroupBox(boxOf(address))))
   }
 
-  async #offerTo(owner: string, message: Message, seq: number): Promise<void> {
+  async #offerTo(owner: string, message: Message & Encrypted, seq: number): Promise<void> {
     const { memory, format, space, direction, folder } = this.#parts
     const foreign = this.#foreignId(message, owner)
     if (direction === 'in' || memory.linkOf(foreign, owner) !== undefined) return
@@ -176,6 +176,7 @@ export class Outgoing {
     const link: Link = { foreign, owner, id: message.id, place: '', state: 'unread' }
     const isUnread = (await space.mailboxInside(owner).peek(seq)) !== null
     if (isUnread) return this.#write(link, message)
+    if (staysInside(message)) return
     // It was for this agent, and was written by a run that is forgotten.
     const { receipts } = await space.show(message.id)
     if (this.#isStartingOver && receipts.some(({ recipient }) => recipient === owner)) memory.setLink(link)

@@ -35,7 +35,7 @@ function createProgram(word: string) {
   const path = join(dir, 'program.cjs')
   copyFileSync(loader, join(dir, 'cli.cjs'))
   writeFileSync(path, bundle(word))
-  const run = async (verb = 'check', env: Record<string, string> = {}) => {
+  const run = async (verb = 'inbox', env: Record<string, string> = {}) => {
     const found = { ...process.env, NODE_COMPILE_CACHE: '', XDG_CONFIG_HOME: join(dir, 'config'), ...env }
     const { stdout } = await promisify(execFile)(process.execPath, [join(dir, 'cli.cjs'), verb], {
       env: found,
@@ -83,12 +83,12 @@ describe('the compiled code of earlier runs', () => {
 
   it('is kept again when another command has compiled more', async () => {
     const { run, file } = createProgram('hello')
-    await run('check')
+    await run('inbox')
     const { ino } = statSync(file())
-    await run('send')
+    await run('sent')
     expect(statSync(file()).ino).not.toBe(ino)
     const both = statSync(file()).ino
-    for (const verb of ['check', 'send']) expect(await run(verb)).toBe('hello')
+    for (const verb of ['inbox', 'sent']) expect(await run(verb)).toBe('hello')
     expect(statSync(file()).ino).toBe(both)
   })
 
@@ -97,12 +97,12 @@ describe('the compiled code of earlier runs', () => {
     writeFileSync(join(path, '../more.cjs'), '')
     const more = "if (process.env.MORE) require('./more.cjs'); "
     writeFileSync(path, bundle('hello').replace('process.stdout', `${more}process.stdout`))
-    await run('check')
+    await run('inbox')
     const { ino } = statSync(file())
-    await run('check', { MORE: '1' })
+    await run('inbox', { MORE: '1' })
     const both = statSync(file()).ino
     expect(both).not.toBe(ino)
-    for (const env of [{}, { MORE: '1' }]) expect(await run('check', env)).toBe('hello')
+    for (const env of [{}, { MORE: '1' }]) expect(await run('inbox', env)).toBe('hello')
     expect(statSync(file()).ino).toBe(both)
   })
 
@@ -153,21 +153,21 @@ describe('the compiled code of earlier runs', () => {
 
   it('is another one with other options of Node', async () => {
     const { run, files } = await createDoctored()
-    expect(await run('check', { NODE_OPTIONS: '--max-old-space-size=512' })).toBe('first')
+    expect(await run('inbox', { NODE_OPTIONS: '--max-old-space-size=512' })).toBe('first')
     expect(files()).toHaveLength(2)
     expect(await run()).toBe('other')
   })
 
   it('is left alone where Node is told not to keep any', async () => {
     const { run } = await createDoctored()
-    expect(await run('check', { NODE_DISABLE_COMPILE_CACHE: '1' })).toBe('first')
-    expect(await run('check', { NODE_OPTIONS: '--enable-source-maps' })).toBe('first')
+    expect(await run('inbox', { NODE_DISABLE_COMPILE_CACHE: '1' })).toBe('first')
+    expect(await run('inbox', { NODE_OPTIONS: '--enable-source-maps' })).toBe('first')
   })
 
   it('is not needed: where it cannot be kept, the program runs', async () => {
     const { run, codeDir } = createProgram('hello')
-    expect(await run('check', { XDG_CONFIG_HOME: '', HOME: '' })).toBe('hello')
-    expect(await run('check', { XDG_CONFIG_HOME: '/proc/nothing' })).toBe('hello')
+    expect(await run('inbox', { XDG_CONFIG_HOME: '', HOME: '' })).toBe('hello')
+    expect(await run('inbox', { XDG_CONFIG_HOME: '/proc/nothing' })).toBe('hello')
     expect(existsSync(codeDir)).toBe(false)
     mkdirSync(join(codeDir, '..'), { recursive: true })
     writeFileSync(codeDir, 'a file')
@@ -188,11 +188,11 @@ describe('the compiled code of earlier runs', () => {
     await run()
     const old = join(codeDir, 'program.cjs-00000000')
     writeFileSync(old, 'of a version that was removed')
-    await run('send')
+    await run('sent')
     expect(existsSync(old)).toBe(true)
     const before = Date.now() / 1_000 - 40 * 86_400
     utimesSync(old, before, before)
-    await run('done')
+    await run('show')
     expect(existsSync(old)).toBe(false)
   })
 })

@@ -94,7 +94,7 @@ describe.each(Object.keys(kinds))('%s', (format) => {
     const here = await stage(format)
     const hostile = text(3, { [sender]: 'line\nbreak' })
     put(here, text(1), '{"half": ', '[1]', hostile, Uint8Array.of(0x7b, 0xff, 0x7d), text(6))
-    const before = here.files().map((path) => here.text(path))
+    const before = here.files().map((path) => [path, here.text(path)])
     await here.sync()
     await here.sync()
     expect((await bodies(here)).sort()).toEqual(['b1', 'b6'])
@@ -104,7 +104,9 @@ describe.each(Object.keys(kinds))('%s', (format) => {
       expect.stringContaining('that can be named here'),
       expect.stringContaining('is not UTF-8'),
     ])
-    expect(here.files().map((path) => here.text(path))).toEqual(before)
+    // A count of unread mail is a file that is ours to make.
+    const theirs = here.files().filter((path) => !path.endsWith('inbox_count.json'))
+    expect(theirs.map((path) => [path, here.text(path)])).toEqual(before)
   })
 
   it('understands JSON of any shape in any field, or reports it', { timeout: 300_000 }, async () => {

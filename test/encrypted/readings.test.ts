@@ -144,6 +144,7 @@ describe('in an encrypted space, the person reads what they would read in a plai
     thread: ({ plan }) => [plan],
     inbox: () => ['--all'],
     sent: () => [],
+    scheduled: () => [],
     search: () => ['more'],
     dead: () => [],
     top: () => [],

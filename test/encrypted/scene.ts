@@ -67,6 +67,7 @@ export async function tellScene(dir: string): Promise<SceneIds> {
   const secret = await ada.send({ ...words('secret'), to: 'bob', encrypt: true })
   await bob.reply(secret.id, words('secretanswer'))
   await user.send({ ...words('fromuser'), to: ['ada', 'bob'] })
+  for (const mailbox of [bob, user]) await mailbox.send({ ...words('later'), to: 'lead', at: '2h' })
   await space.runDue()
   return {
     ...{ text: text.id, question: question.id, plan: plan.id, task: task.id },
