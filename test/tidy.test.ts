@@ -218,7 +218,7 @@ describe('the house', () => {
 /** Tests that let real time pass, and why no event would do. */
 const timed: Record<string, string> = {
   'agent/agent.test.ts': 'work takes longer than a lease',
-  'agent/going-on.test.ts': 'a process must not be stopped while it holds a lock',
+  'agent/going-on.test.ts': 'the claim of a stopped process lasts',
   'agent/lead.test.ts': 'a lease must be renewed several times',
   'agent/one-task.test.ts': 'something must not happen',
   'agent/team.test.ts': 'kills and messages at moments chosen by chance',

@@ -1,10 +1,30 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/base/sqlite.ts'
 import { acceptShutdown, assignTask, requestShutdown, requestStatus, respondStatus } from '../../src/mod.ts'
 import { untilStopped } from '../helpers/processes.ts'
 import { within } from '../helpers/scene.ts'
 import { tempSpace, testSettings } from '../helpers/temp.ts'
 import { letPass, until } from '../helpers/wait.ts'
 import { office, slowHandler, startLoop, startMock } from './loop.ts'
+
+/** Stops a process, but not while it holds the lock of the index: that would stop everybody. */
+async function stopOutsideIndex(one: ReturnType<typeof startMock>, dir: string): Promise<void> {
+  await until(async () => {
+    one.kill('SIGSTOP')
+    await untilStopped(one.process.pid!)
+    const index = openDatabase(join(dir, 'index.db'), 0)
+    try {
+      index.exec('BEGIN IMMEDIATE; ROLLBACK')
+      return true
+    } catch {
+      one.kill('SIGCONT')
+      return false
+    } finally {
+      index.close()
+    }
+  })
+}
 
 describe('an agent goes on', () => {
   it('when it was killed between an answer and the note that it was given', async () => {
@@ -61,10 +81,7 @@ describe('an agent goes on', () => {
     await one.event('ready')
     const { id } = await assignTask(lead, { to: 'role:worker', subject: 'shared' })
     await one.event('handling', 'shared')
-    // Not while it holds the lock of the index: that would stop everybody.
-    await letPass(150)
-    one.kill('SIGSTOP')
-    await untilStopped(one.process.pid!)
+    await stopOutsideIndex(one, space.dir)
     const two = await space.mailbox('two', { join: { roles: ['worker'] } })
     // Work that was started lasts as long as its process, and a stopped process is one.
     await letPass(2 * settings.claimTtlMs)
