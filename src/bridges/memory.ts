@@ -17,6 +17,9 @@ const patienceMs = 50
 /** Agents whose mail is still to be looked through. */
 export const arrivedNote = 'arrived '
 
+/** When an agent here has read mail, until a summary of that is written. */
+export const readNote = (owner: string): string => `read ${owner}`
+
 type LinkRow = [foreign: string, owner: string, id: string, place: string, state: CopyState]
 
 /**

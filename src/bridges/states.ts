@@ -2,6 +2,7 @@ import { MailboxError } from '../base/errors.ts'
 import type { ReceiptState, ReceiptView } from '../model/receipt.ts'
 import type { BridgedMailbox } from '../space/bridged.ts'
 import { type CopyState, type Link, rankOf } from './format.ts'
+import { readNote } from './memory.ts'
 import type { Parts } from './parts.ts'
 
 const ofReceipt: Record<ReceiptState, CopyState> = {
@@ -80,8 +81,17 @@ export async function settleOurs(parts: Parts, link: Link): Promise<void> {
 function writeState(parts: Parts, link: Link, to: CopyState, { at, by = link.owner }: Here): void {
   const { format, folder, memory, tally, dry } = parts
   if (dry) return void tally.statesOut++
-  memory.setLink({ ...link, state: format.setState(folder, { ...link, owner: by }, to, at) })
-  format.summarize?.(folder, by, memory.unreadOf(link.owner), at)
+  const state = format.setState(folder, { ...link, owner: by }, to, at)
+  if (format.summarize === undefined) memory.setLink({ ...link, state })
+  else {
+    // A run that is killed before the summary leaves it to the next.
+    memory.together(() => {
+      memory.setLink({ ...link, state })
+      memory.setNote(readNote(by), at)
+    })
+    format.summarize(folder, by, memory.unreadOf(link.owner), at)
+    memory.forgetNote(readNote(by))
+  }
   tally.statesOut++
 }
 

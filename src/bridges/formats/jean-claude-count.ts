@@ -120,6 +120,13 @@ export function setCount(folder: Folder, box: string, unread: number, at: string
   change(folder, box, (count) => (count.unread === unread ? undefined : { unread, last_checked: at }))
 }
 
+/** The same in the place of a run that was killed: it may have come as far as the number. */
+export function setCountAgain(folder: Folder, box: string, unread: number, at: string): void {
+  change(folder, box, (count) =>
+    count.unread === unread && checkedAt(count) >= Date.parse(at) ? undefined : { unread, last_checked: at },
+  )
+}
+
 /** Puts the count of an agent here right, unless somebody may be about to write it. */
 export function settleCount(folder: Folder, box: string, unread: number): void {
   const path = countPath(box)

@@ -6,6 +6,7 @@ import type { CopyFact, CopyState, Fact, Format, Outgoing } from '../format.ts'
 import { hasLine } from '../found-lines.ts'
 import { isOld, type Line, newLines, objectIn } from '../jsonl.ts'
 import { isName, nameThere, senderName, timeOf } from '../letters.ts'
+import { readNote } from '../memory.ts'
 import { linesAfter } from '../plain-lines.ts'
 import { pythonLine } from '../python-json.ts'
 import {
@@ -16,6 +17,7 @@ import {
   inboxIn,
   lastCheckIn,
   setCount,
+  setCountAgain,
   settleCount,
 } from './jean-claude-count.ts'
 
@@ -176,8 +178,15 @@ function summarize(folder: Folder, owner: string, unread: number, at: string): v
 function tend(folder: Folder): void {
   for (const workflow of folder.directories('')) {
     const box = mailboxOf(workflow)
-    if (folder.isDue(box) && folder.isHere(workflow))
-      settleCount(folder, box, folder.memory.unreadOf(senderName(name, workflow)))
+    if (!folder.isDue(box) || !folder.isHere(workflow)) continue
+    const owner = senderName(name, workflow)
+    const { memory } = folder
+    const readAt = memory.note(readNote(owner))
+    if (readAt !== undefined) {
+      setCountAgain(folder, box, memory.unreadOf(owner), readAt)
+      memory.forgetNote(readNote(owner))
+    }
+    settleCount(folder, box, memory.unreadOf(owner))
   }
 }
 
