@@ -233,6 +233,7 @@ const timed: Record<string, string> = {
   'crash/kills.test.ts': 'kills at moments chosen by chance',
   'desk/desk.test.ts': 'something must not happen',
   'desk/kills.test.ts': 'kills and stops at moments chosen by chance',
+  'postgres/machines.test.ts': 'something must not happen',
   'helpers/wait.ts': 'where waiting is written',
   'helpers/with-desk.ts': 'a desk is late at moments chosen by chance',
   'hub/serve.test.ts': 'a writer with a pace',
