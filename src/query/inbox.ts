@@ -137,7 +137,7 @@ function streamsOf(
           .sort((a, b) => a.seq - b.seq)
   }
   const alive = '(r.expires IS NULL OR r.expires > ?4)'
-  // A class that is passed may fit an index of one class: SQLite prepares the query anew for every value.
+  // As a parameter, the class would make SQLite prepare the query again for every value, because of the partial indexes.
   const own = (number: number) =>
     streaming(
       `receipt r JOIN message m ON m.seq = r.seq

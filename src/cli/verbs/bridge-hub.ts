@@ -1,13 +1,10 @@
-import { fits, pathFor } from '../../bridges/discover.ts'
-import { dryMemory } from '../../bridges/dry.ts'
-import { formatNamed } from '../../bridges/registry.ts'
-import { bridgeId, memoryPath, remember, rememberedBridges, resolveFolder } from '../../bridges/remembered.ts'
+import { remember } from '../../bridges/remembered.ts'
 import { type BridgedSpace, BridgeEnded } from '../../space/bridged.ts'
 import type { HubPlace } from '../../space/place.ts'
 import type { Cli } from '../cli.ts'
 import { serviceSignal } from '../interrupt.ts'
 import { openForBridge } from '../open-hub.ts'
-import { type BridgeFlags, list, runHere, runOnce, stop } from './bridge.ts'
+import { type BridgeFlags, folderFor, list, lookOnce, runHere, stop } from './bridge.ts'
 
 /** How long a look may take to come to its end when the bridge is stopped. */
 const lastLookMs = 1_000
@@ -42,19 +39,8 @@ interface Start {
 
 async function start(cli: Cli, space: BridgedSpace, { formatName, given, flags, close }: Start) {
   const { once = false, direction, dryRun = false } = flags
-  const format = formatNamed(formatName)
-  const path = resolveFolder(given ?? pathFor(format, process.env, process.cwd()))
-  if (!fits(format, path))
-    cli.hint(`nothing of ${format.name} is in ${path} yet; docs/bridges.md says which folder it is`)
-  if (once || dryRun) {
-    const id = bridgeId(format.name, path)
-    if (!dryRun && rememberedBridges(space.dir).every((one) => one.id !== id))
-      remember(space.dir, { format: format.name, path, direction, runs: false })
-    const file = memoryPath(space.dir, id)
-    const memory = dryRun ? dryMemory(file) : { path: file, remove: () => {} }
-    const options = { space, format, path, direction, dry: dryRun, memory: memory.path }
-    return runOnce(cli, options).finally(memory.remove)
-  }
+  const { format, path } = await folderFor(cli, formatName, given)
+  if (once || dryRun) return lookOnce(cli, { space, format, path, direction, dry: dryRun })
   const remembered = remember(space.dir, { format: format.name, path, direction, runs: true })
   const stopped = serviceSignal()
   // A hub that does not answer must not keep it from ending.

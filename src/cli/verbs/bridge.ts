@@ -63,28 +63,12 @@ async function start(
   given: string | undefined,
   { once = false, direction, dryRun = false }: BridgeFlags,
 ): Promise<void> {
-  const { formatNamed } = await import('../../bridges/registry.ts')
-  const { bridgeId, memoryPath, remember, rememberedBridges, resolveFolder, runnerOf } = await import(
-    '../../bridges/remembered.ts'
-  )
-  const { fits, pathFor } = await import('../../bridges/discover.ts')
-  const format = formatNamed(formatName)
-  const path = resolveFolder(given ?? pathFor(format, process.env, process.cwd()))
-  if (!fits(format, path))
-    cli.hint(`nothing of ${format.name} is in ${path} yet; docs/bridges.md says which folder it is`)
+  const { format, path } = await folderFor(cli, formatName, given)
+  const { remember, runnerOf } = await import('../../bridges/remembered.ts')
   if (dryRun && !spaceExists(spaceDir(cli))) return tryWithout(cli, { format, path, direction })
   await using space = await openFiles(cli, { creates: true, runsBridges: false })
-  if (once || dryRun) {
-    const { dryMemory } = await import('../../bridges/dry.ts')
-    const id = bridgeId(format.name, path)
-    if (!dryRun && rememberedBridges(space.dir).every((one) => one.id !== id))
-      remember(space.dir, { format: format.name, path, direction, runs: false })
-    const file = memoryPath(space.dir, id)
-    const memory = dryRun ? dryMemory(file) : { path: file, remove: () => {} }
-    const options = { space, format, path, direction, dry: dryRun, memory: memory.path }
-    await runOnce(cli, options).finally(memory.remove)
-    return
-  }
+  // The space is closed when this returns.
+  if (once || dryRun) return await lookOnce(cli, { space, format, path, direction, dry: dryRun })
   const stopped = serviceSignal()
   const remembered = remember(space.dir, { format: format.name, path, direction, runs: true })
   const runner = await staysElsewhere(space.dir, remembered.id, runnerOf)
@@ -131,7 +115,41 @@ export async function runHere(
   if (failing.signal.aborted && !stopped.aborted) throw failing.signal.reason
 }
 
-export async function runOnce(cli: Cli, options: BridgeOptions & { dry: boolean }): Promise<void> {
+/** The folder of a bridge, named on the command line or at its usual place. */
+export async function folderFor(
+  cli: Cli,
+  formatName: string,
+  given: string | undefined,
+): Promise<Pick<BridgeOptions, 'format' | 'path'>> {
+  const { formatNamed } = await import('../../bridges/registry.ts')
+  const { resolveFolder } = await import('../../bridges/remembered.ts')
+  const { fits, pathFor } = await import('../../bridges/discover.ts')
+  const format = formatNamed(formatName)
+  const path = resolveFolder(given ?? pathFor(format, process.env, process.cwd()))
+  if (!fits(format, path))
+    cli.hint(`nothing of ${format.name} is in ${path} yet; docs/bridges.md says which folder it is`)
+  return { format, path }
+}
+
+interface OneLook extends Pick<BridgeOptions, 'space' | 'format' | 'path'> {
+  direction: BridgeFlags['direction']
+  dry: boolean
+}
+
+/** Brings both sides up to date, with what the bridge knew before. */
+export async function lookOnce(cli: Cli, look: OneLook): Promise<void> {
+  const { bridgeId, memoryPath, remember, rememberedBridges } = await import('../../bridges/remembered.ts')
+  const { dryMemory } = await import('../../bridges/dry.ts')
+  const { space, format, path, direction, dry } = look
+  const id = bridgeId(format.name, path)
+  if (!dry && rememberedBridges(space.dir).every((one) => one.id !== id))
+    remember(space.dir, { format: format.name, path, direction, runs: false })
+  const file = memoryPath(space.dir, id)
+  const memory = dry ? dryMemory(file) : { path: file, remove: () => {} }
+  await runOnce(cli, { ...look, memory: memory.path }).finally(memory.remove)
+}
+
+async function runOnce(cli: Cli, options: BridgeOptions & { dry: boolean }): Promise<void> {
   const { Bridge } = await import('../../bridges/bridge.ts')
   const { format, path, dry: dryRun } = options
   const work = new Bridge({ ...options, onProblem: (problem) => cli.warn(describeProblem(problem)) })
